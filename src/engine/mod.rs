@@ -1,0 +1,9 @@
+//! Owns the work on one video: encoding frames, answering prompts, tracking, the memory of each object.
+//! May import: base, kernels, ggml, model.
+//! Must not: know files, codecs, threads or the user's session. Everything here is a plain `Send` object.
+
+mod fake;
+mod port;
+
+pub use fake::FakeEngine;
+pub use port::{Direction, EngineError, EngineReport, ObjectOutput, VideoEngine, VideoShape};

@@ -1,0 +1,138 @@
+//! What the pipeline asks of an engine: the seam between the model and everything that is not the model.
+
+use crate::base::{FrameIndex, FramePrompts, Logits, ObjectId, PromptError, RgbFrame, Size, Timings};
+
+/// Which way a track runs through the video.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Towards the last frame.
+    Forward,
+    /// Towards the first frame.
+    Backward,
+}
+
+/// What an engine must know of a video before its first frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VideoShape {
+    /// Size of the upright pictures.
+    pub size: Size,
+    /// Number of frames.
+    pub frames: u32,
+}
+
+/// The model's answer for one object on one frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectOutput {
+    /// Whose.
+    pub object: ObjectId,
+    /// Low-resolution mask logits (a quarter of the network's side); the mask is where the logits, resized to the
+    /// picture, are above 0.
+    pub logits: Logits,
+    /// Object score logit; the object is on the frame where it is above 0.
+    pub score: f32,
+    /// Predicted IoU of the mask, 0 to 1.
+    pub iou: f32,
+    /// Which of the decoder's masks was chosen: 0 is the single mask, 1 to 3 the candidates.
+    pub chosen: u8,
+}
+
+/// What computes, for the stamp of exports and the status line.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct EngineReport {
+    /// Device in words, e.g. "CPU, 2 threads".
+    pub device: String,
+    /// Arithmetic, e.g. "f32".
+    pub precision: String,
+    /// Model name.
+    pub model: String,
+    /// SHA-256 of the model file, in hex.
+    pub model_hash: String,
+    /// Side of the square picture that the network sees, in pixels.
+    pub image_size: u32,
+}
+
+/// Why an engine could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The prompts do not fit the picture.
+    #[error("frame {frame}, object {object}: {source}")]
+    Prompt {
+        /// On which frame.
+        frame: FrameIndex,
+        /// For which object.
+        object: ObjectId,
+        /// What is wrong.
+        source: PromptError,
+    },
+    /// `prompt` or `track` was called for another frame than the one last encoded.
+    #[error("frame {wanted} was asked for but {} is encoded: encode it first", .encoded.map_or("none".into(), |f| f.to_string()))]
+    NotEncoded {
+        /// The frame asked for.
+        wanted: FrameIndex,
+        /// The frame whose features are there.
+        encoded: Option<FrameIndex>,
+    },
+    /// A picture of another size than the video's.
+    #[error("frame {frame} has {found} pixels but the video has {expected}: all frames must have one size")]
+    FrameSize {
+        /// Which frame.
+        frame: FrameIndex,
+        /// Its size.
+        found: Size,
+        /// The video's.
+        expected: Size,
+    },
+    /// Tracking without any prompt.
+    #[error("nothing to track: give at least one object a click, a box or a mask first")]
+    NoPrompts,
+    /// The network gave no numbers.
+    #[error("frame {frame}: the model's output is not finite; the model file may be damaged")]
+    NotFinite {
+        /// Which frame.
+        frame: FrameIndex,
+    },
+    /// The device failed (memory, driver).
+    #[error("the device failed: {0}")]
+    Device(String),
+}
+
+/// One video being worked on. One call at a time; nothing here blocks on anything but arithmetic.
+///
+/// A frame is encoded once (`encode`), then prompted and tracked as often as wanted while it is the current one.
+/// Objects are independent of each other: each has its own prompts and memory.
+pub trait VideoEngine: Send {
+    /// What computes.
+    fn report(&self) -> EngineReport;
+
+    /// Makes `picture` the current frame: computes its features, which all objects share.
+    ///
+    /// # Errors
+    /// A picture of the wrong size, or the device.
+    fn encode(&mut self, frame: FrameIndex, picture: &RgbFrame) -> Result<(), EngineError>;
+
+    /// Replaces the prompts of `object` on the current frame and answers them. The frame becomes a conditioning frame
+    /// of the object. The previous mask there, if any, is fed back, so a second click refines the first.
+    ///
+    /// # Errors
+    /// `frame` is not the current one, prompts that do not fit, or the device.
+    fn prompt(
+        &mut self,
+        frame: FrameIndex,
+        object: ObjectId,
+        prompts: &FramePrompts,
+    ) -> Result<ObjectOutput, EngineError>;
+
+    /// Follows every object that has a conditioning frame onto the current frame, in the order of their ids. On a
+    /// conditioning frame of an object its stored answer is returned.
+    ///
+    /// # Errors
+    /// `frame` is not the current one, no object has prompts, or the device.
+    fn track(&mut self, frame: FrameIndex, direction: Direction) -> Result<Vec<ObjectOutput>, EngineError>;
+
+    /// Forgets `object` with its prompts and memory. The others are not touched.
+    fn remove(&mut self, object: ObjectId);
+
+    /// Time spent per stage since the last call.
+    fn take_timings(&mut self) -> Timings;
+}
