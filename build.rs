@@ -44,7 +44,8 @@ fn source_dir(manifest: &Path) -> PathBuf {
         "cargo metadata failed; offline builds need `cargo fetch` first:\n{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+    let metadata: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
     let carrier = metadata["packages"]
         .as_array()
         .and_then(|packages| packages.iter().find(|p| p["name"] == CARRIER))

@@ -121,7 +121,8 @@ impl Rle {
         while let Some((start, first)) = bytes.next() {
             let (mut value, mut shift, mut byte, mut at) = (0i64, 0u32, first, start);
             loop {
-                let group = byte.checked_sub(48).filter(|g| *g < 64 && shift < 60).ok_or(RleError::Text(at))?;
+                let group =
+                    byte.checked_sub(48).filter(|g| *g < 64 && shift < 60).ok_or(RleError::Text(at))?;
                 value |= i64::from(group & 0x1f) << shift;
                 shift += 5;
                 if group & 0x20 == 0 {
