@@ -1,1 +1,7 @@
-//! (to be written)
+//! Owns everything that touches ggml: devices, resident tensors, building and running graphs, model files.
+//! May import: base, kernels.
+//! Must not: know what the network looks like. All unsafe code is in `ffi`; what it offers is safe to call.
+
+mod ffi;
+
+pub use ffi::{Backend, Builder, Conv, GgmlError, Graph, Kind, Run, Store, StoreBuilder, Tensor, Workspace};

@@ -1,0 +1,300 @@
+//! Writing down a graph, op by op.
+
+use std::ffi::c_int;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::graph::Graph;
+use super::store::{Context, Kind};
+use super::{GgmlError, Store, sys};
+
+/// A tensor of a graph that is being built: an index into its [`Builder`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tensor(u32);
+
+impl Tensor {
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Stride and padding of a convolution, the same in both directions.
+#[derive(Clone, Copy, Debug)]
+pub struct Conv {
+    /// Step in pixels.
+    pub stride: i32,
+    /// Zeros around the picture.
+    pub pad: i32,
+}
+
+/// Most tensors that one graph may describe. The largest stage has about 900.
+const CAPACITY: usize = 4096;
+
+/// Builds one graph. Shapes that do not fit are a fault of this crate and stop the program inside ggml; the shapes of
+/// foreign model files are checked when the file is loaded.
+pub struct Builder {
+    context: Context,
+    tensors: Vec<NonNull<sys::ggml_tensor>>,
+    ends: Vec<Tensor>,
+    kept: Vec<Arc<Store>>,
+}
+
+impl Builder {
+    /// An empty graph.
+    ///
+    /// # Errors
+    /// [`GgmlError::Memory`].
+    pub fn new() -> Result<Self, GgmlError> {
+        Ok(Self {
+            context: Context::new(CAPACITY, CAPACITY)?,
+            tensors: Vec::new(),
+            ends: Vec::new(),
+            kept: Vec::new(),
+        })
+    }
+
+    fn keep(&mut self, raw: *mut sys::ggml_tensor) -> Tensor {
+        let raw = NonNull::new(raw).expect("the context has room: CAPACITY covers the largest graph");
+        self.tensors.push(raw);
+        Tensor(u32::try_from(self.tensors.len() - 1).expect("fewer tensors than CAPACITY"))
+    }
+
+    fn ctx(&self) -> *mut sys::ggml_context {
+        self.context.0.as_ptr()
+    }
+
+    pub(super) fn raw(&self, tensor: Tensor) -> *mut sys::ggml_tensor {
+        self.tensors[tensor.index()].as_ptr()
+    }
+
+    /// Shape in ggml order, fastest dimension first.
+    pub fn shape(&self, tensor: Tensor) -> [i64; 4] {
+        // SAFETY: all tensors of this builder live as long as its context or a store it keeps.
+        unsafe { (*self.raw(tensor)).ne }
+    }
+
+    /// A tensor that stays on the device: the graph reads (or, through [`Self::write`], writes) it in place.
+    pub fn resident(&mut self, store: &Arc<Store>, name: &str) -> Option<Tensor> {
+        let raw = store.raw(name)?;
+        if !self.kept.iter().any(|kept| Arc::ptr_eq(kept, store)) {
+            self.kept.push(store.clone());
+        }
+        Some(self.keep(raw.as_ptr()))
+    }
+
+    /// A tensor to be filled before each run.
+    pub fn input(&mut self, kind: Kind, ne: [i64; 4]) -> Tensor {
+        // SAFETY: the context is alive; `ne` holds four dimensions.
+        let raw = unsafe {
+            let raw = sys::ggml_new_tensor(self.ctx(), kind.raw(), 4, ne.as_ptr());
+            if !raw.is_null() {
+                sys::ggml_set_input(raw);
+            }
+            raw
+        };
+        self.keep(raw)
+    }
+
+    /// Marks a result that will be read after each run.
+    pub fn output(&mut self, tensor: Tensor) -> Tensor {
+        // SAFETY: the tensor is alive.
+        unsafe { sys::ggml_set_output(self.raw(tensor)) };
+        self.ends.push(tensor);
+        tensor
+    }
+
+    /// Copies `value` into the resident tensor `target` at the end of each run.
+    pub fn write(&mut self, value: Tensor, target: Tensor) {
+        let copied = self.two(value, target, sys::ggml_cpy);
+        self.ends.push(copied);
+    }
+
+    /// Ends the description.
+    pub fn finish(self) -> Graph {
+        // SAFETY: the context was made with room for a graph of CAPACITY nodes; the ends are its tensors.
+        let raw = unsafe {
+            let raw = sys::ggml_new_graph_custom(self.ctx(), CAPACITY, false);
+            for &end in &self.ends {
+                sys::ggml_build_forward_expand(raw, self.raw(end));
+            }
+            raw
+        };
+        let raw = NonNull::new(raw).expect("the context has room for its graph");
+        Graph::new(raw, self.context, self.tensors, self.kept)
+    }
+
+    fn one(
+        &mut self,
+        a: Tensor,
+        op: unsafe extern "C" fn(*mut sys::ggml_context, *mut sys::ggml_tensor) -> *mut sys::ggml_tensor,
+    ) -> Tensor {
+        // SAFETY: context and operand are alive; ggml's ops only describe, they compute nothing here.
+        let raw = unsafe { op(self.ctx(), self.raw(a)) };
+        self.keep(raw)
+    }
+
+    fn two(
+        &mut self,
+        a: Tensor,
+        b: Tensor,
+        op: unsafe extern "C" fn(
+            *mut sys::ggml_context,
+            *mut sys::ggml_tensor,
+            *mut sys::ggml_tensor,
+        ) -> *mut sys::ggml_tensor,
+    ) -> Tensor {
+        // SAFETY: as in `one`.
+        let raw = unsafe { op(self.ctx(), self.raw(a), self.raw(b)) };
+        self.keep(raw)
+    }
+
+    /// `[k, m]` times `[k, n]` gives `[m, n]`: rows of `a` against rows of `b`; further dimensions are a batch.
+    pub fn mul_mat(&mut self, a: Tensor, b: Tensor) -> Tensor {
+        self.two(a, b, sys::ggml_mul_mat)
+    }
+
+    /// Sum; `b` is repeated where it is smaller.
+    pub fn add(&mut self, a: Tensor, b: Tensor) -> Tensor {
+        self.two(a, b, sys::ggml_add)
+    }
+
+    /// Element-wise product; `b` is repeated where it is smaller.
+    pub fn mul(&mut self, a: Tensor, b: Tensor) -> Tensor {
+        self.two(a, b, sys::ggml_mul)
+    }
+
+    /// Normalises over the fastest dimension: zero mean, unit (biased) variance.
+    pub fn norm(&mut self, a: Tensor, eps: f32) -> Tensor {
+        // SAFETY: as in `one`.
+        let raw = unsafe { sys::ggml_norm(self.ctx(), self.raw(a), eps) };
+        self.keep(raw)
+    }
+
+    /// Exact GELU, `x * (1 + erf(x / sqrt 2)) / 2`.
+    pub fn gelu_erf(&mut self, a: Tensor) -> Tensor {
+        self.one(a, sys::ggml_gelu_erf)
+    }
+
+    /// GELU by the tanh formula. The network does not use it: it exists for the test that shows why.
+    pub fn gelu_tanh(&mut self, a: Tensor) -> Tensor {
+        self.one(a, sys::ggml_gelu)
+    }
+
+    /// `max(x, 0)`.
+    pub fn relu(&mut self, a: Tensor) -> Tensor {
+        self.one(a, sys::ggml_relu)
+    }
+
+    /// `1 / (1 + exp(-x))`.
+    pub fn sigmoid(&mut self, a: Tensor) -> Tensor {
+        self.one(a, sys::ggml_sigmoid)
+    }
+
+    /// `softmax(scale * x)` over the fastest dimension.
+    pub fn soft_max(&mut self, a: Tensor, scale: f32) -> Tensor {
+        // SAFETY: as in `one`; a null mask means none.
+        let raw =
+            unsafe { sys::ggml_soft_max_ext(self.ctx(), self.raw(a), std::ptr::null_mut(), scale, 0.0) };
+        self.keep(raw)
+    }
+
+    /// Mean over the fastest dimension.
+    pub fn mean(&mut self, a: Tensor) -> Tensor {
+        self.one(a, sys::ggml_mean)
+    }
+
+    /// `scale * x`.
+    pub fn scale(&mut self, a: Tensor, scale: f32) -> Tensor {
+        // SAFETY: as in `one`.
+        let raw = unsafe { sys::ggml_scale(self.ctx(), self.raw(a), scale) };
+        self.keep(raw)
+    }
+
+    /// A contiguous copy.
+    pub fn cont(&mut self, a: Tensor) -> Tensor {
+        self.one(a, sys::ggml_cont)
+    }
+
+    /// Swaps the two fastest dimensions (a view).
+    pub fn transpose(&mut self, a: Tensor) -> Tensor {
+        self.one(a, sys::ggml_transpose)
+    }
+
+    /// A view in which dimension `i` of `a` becomes dimension `axes[i]`.
+    pub fn permute(&mut self, a: Tensor, axes: [i32; 4]) -> Tensor {
+        // SAFETY: as in `one`.
+        let raw = unsafe { sys::ggml_permute(self.ctx(), self.raw(a), axes[0], axes[1], axes[2], axes[3]) };
+        self.keep(raw)
+    }
+
+    /// The same elements in another shape; `a` must be contiguous.
+    pub fn reshape(&mut self, a: Tensor, ne: [i64; 4]) -> Tensor {
+        // SAFETY: as in `one`.
+        let raw = unsafe { sys::ggml_reshape_4d(self.ctx(), self.raw(a), ne[0], ne[1], ne[2], ne[3]) };
+        self.keep(raw)
+    }
+
+    /// Elements `start .. start + length` along dimension `axis` (a view).
+    pub fn slice(&mut self, a: Tensor, axis: usize, start: i64, length: i64) -> Tensor {
+        let raw = self.raw(a);
+        // SAFETY: `raw` is alive; the view stays inside it, which is asserted.
+        let raw = unsafe {
+            let (mut ne, nb) = ((*raw).ne, (*raw).nb);
+            assert!(start >= 0 && length > 0 && start + length <= ne[axis], "a slice lies inside its tensor");
+            ne[axis] = length;
+            let offset = nb[axis] * usize::try_from(start).expect("start is not negative");
+            sys::ggml_view_4d(self.ctx(), raw, ne[0], ne[1], ne[2], ne[3], nb[1], nb[2], nb[3], offset)
+        };
+        self.keep(raw)
+    }
+
+    /// `a` then `b` along dimension `axis`.
+    pub fn concat(&mut self, a: Tensor, b: Tensor, axis: usize) -> Tensor {
+        // SAFETY: as in `one`.
+        let raw = unsafe { sys::ggml_concat(self.ctx(), self.raw(a), self.raw(b), axis as c_int) };
+        self.keep(raw)
+    }
+
+    /// Repeats `a` until it has shape `ne`.
+    pub fn repeat(&mut self, a: Tensor, ne: [i64; 4]) -> Tensor {
+        // SAFETY: as in `one`.
+        let raw = unsafe { sys::ggml_repeat_4d(self.ctx(), self.raw(a), ne[0], ne[1], ne[2], ne[3]) };
+        self.keep(raw)
+    }
+
+    /// Patches of `picture` `[W, H, C]` under `kernel` `[KW, KH, C, OC]`, f32: `[KW * KH * C, OW, OH]`.
+    pub fn im2col(&mut self, kernel: Tensor, picture: Tensor, conv: Conv) -> Tensor {
+        let Conv { stride, pad } = conv;
+        // SAFETY: as in `one`.
+        let raw = unsafe {
+            let (kernel, picture) = (self.raw(kernel), self.raw(picture));
+            let kind = sys::GGML_TYPE_F32;
+            sys::ggml_im2col(self.ctx(), kernel, picture, stride, stride, pad, pad, 1, 1, true, kind)
+        };
+        self.keep(raw)
+    }
+
+    /// Depthwise convolution of `picture`, a `[W, H, C]` view of channel-fastest memory, with `kernel` `[KW, KH, 1, C]`,
+    /// likewise; the result has the picture's layout.
+    pub fn depthwise(&mut self, kernel: Tensor, picture: Tensor, conv: Conv) -> Tensor {
+        let Conv { stride, pad } = conv;
+        // SAFETY: as in `one`.
+        let raw = unsafe {
+            let (kernel, picture) = (self.raw(kernel), self.raw(picture));
+            sys::ggml_conv_2d_dw_direct(self.ctx(), kernel, picture, stride, stride, pad, pad, 1, 1)
+        };
+        self.keep(raw)
+    }
+
+    /// Rotates adjacent pairs of the `dims` fastest elements by `position * base^(-2 j / dims)`; `positions` is i32 with
+    /// one entry for each index of dimension 2 of `a`.
+    pub fn rope(&mut self, a: Tensor, positions: Tensor, dims: i32, base: f32) -> Tensor {
+        // SAFETY: as in `one`; a null third operand means no extra frequency factors.
+        let raw = unsafe {
+            let (a, positions) = (self.raw(a), self.raw(positions));
+            let none = std::ptr::null_mut();
+            sys::ggml_rope_ext(self.ctx(), a, positions, none, dims, 0, 0, base, 1.0, 0.0, 1.0, 0.0, 0.0)
+        };
+        self.keep(raw)
+    }
+}
