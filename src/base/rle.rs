@@ -89,6 +89,36 @@ impl Rle {
         self.counts.iter().skip(1).step_by(2).map(|&c| u64::from(c)).sum()
     }
 
+    /// The set pixels as vertical spans (`x`, rows), from the left column to the right and each column downwards.
+    pub fn column_spans(&self) -> impl Iterator<Item = (u32, std::ops::Range<u32>)> + '_ {
+        let height = u64::from(self.size.height);
+        let mut at = 0u64;
+        self.counts.iter().enumerate().flat_map(move |(i, &count)| {
+            let start = at;
+            at += u64::from(count);
+            let (mut from, to) = if i % 2 == 1 { (start, at) } else { (at, at) };
+            std::iter::from_fn(move || {
+                (from < to).then(|| {
+                    let x = from / height;
+                    let end = to.min((x + 1) * height);
+                    let span = (x as u32, (from % height) as u32..(end - x * height) as u32);
+                    from = end;
+                    span
+                })
+            })
+        })
+    }
+
+    /// The tightest box around the set pixels as COCO has it, [x, y, width, height], or `None` when there is none.
+    pub fn bounding_box(&self) -> Option<[u32; 4]> {
+        let (mut x0, mut y0, mut x1, mut y1) = (u32::MAX, u32::MAX, 0, 0);
+        for (x, rows) in self.column_spans() {
+            (x0, x1) = (x0.min(x), x1.max(x + 1));
+            (y0, y1) = (y0.min(rows.start), y1.max(rows.end));
+        }
+        (x1 > 0).then(|| [x0, y0, x1 - x0, y1 - y0])
+    }
+
     /// COCO's compressed text: from the fourth run on the difference to the run two before, in groups of five bits
     /// (low first, 0x20 = more follows, the last group's 0x10 = sign), plus 48.
     pub fn to_coco_text(&self) -> String {
@@ -162,6 +192,7 @@ mod tests {
         assert_eq!(rle.counts(), [11, 3, 2, 1, 1, 1, 2, 3, 11]);
         assert_eq!(rle.to_coco_text(), ";32NO0129");
         assert_eq!(rle.area(), 8);
+        assert_eq!(rle.bounding_box(), Some([2, 1, 3, 3]));
         let size = Size::new(7, 5);
         assert_eq!(Rle::encode(&Mask::empty(size)).to_coco_text(), "S1");
         let full = Mask::new(size, vec![1; 35]).expect("35 pixels");
@@ -187,6 +218,13 @@ mod tests {
             let rle = Rle::encode(&mask);
             prop_assert_eq!(&rle.decode(), &mask);
             prop_assert_eq!(rle.area(), mask.area());
+            let bounds = rle.bounding_box().map(|[x, y, w, h]| [x, y, x + w, y + h].map(|v| v as f32));
+            prop_assert_eq!(bounds, mask.bounding_box().map(|b| [b.x0, b.y0, b.x1, b.y1]));
+            let mut painted = Mask::empty(size);
+            for (x, rows) in rle.column_spans() {
+                rows.for_each(|y| painted.set(x, y, true));
+            }
+            prop_assert_eq!(&painted, &mask);
             prop_assert_eq!(&Rle::from_coco_text(size, &rle.to_coco_text()).expect("own text"), &rle);
         }
 
