@@ -3,5 +3,6 @@
 //! Must not: know what the network looks like. All unsafe code is in `ffi`; what it offers is safe to call.
 
 mod ffi;
+pub mod gguf;
 
 pub use ffi::{Backend, Builder, Conv, GgmlError, Graph, Kind, Run, Store, StoreBuilder, Tensor, Workspace};

@@ -1,0 +1,31 @@
+//! The dense half of the prompt encoder (checkpoint: `sam_prompt_encoder`, `mask_downsample`). The sparse half, a few
+//! vectors for clicks and boxes, is computed on the host.
+
+use super::Net;
+use crate::ggml::{Conv, Tensor};
+
+/// Mask logits `[S / 4, S / 4]` as a dense prompt: `[hidden, (S / 16)^2]`.
+pub fn embed_mask(net: &mut Net, logits: Tensor) -> Tensor {
+    let p = "prompt_encoder.mask_downscaling";
+    let halve = Conv { stride: 2, pad: 0 };
+    let x = net.conv(&format!("{p}.0"), logits, halve);
+    let x = net.layer_norm_2d(&format!("{p}.1"), x);
+    let x = net.gelu(x);
+    let x = net.planar(x);
+    let x = net.conv(&format!("{p}.3"), x, halve);
+    let x = net.layer_norm_2d(&format!("{p}.4"), x);
+    let x = net.gelu(x);
+    let x = net.linear(&format!("{p}.6"), x);
+    net.tokens(x)
+}
+
+/// The dense prompt that says "no mask": `[hidden]`, to be broadcast.
+pub fn no_mask(net: &mut Net) -> Tensor {
+    net.weight("prompt_encoder.no_mask")
+}
+
+/// A binary mask `[S, S]` to `[S / 4, S / 4]`, as the pointer of a mask prompt wants it.
+pub fn pointer_mask(net: &mut Net, mask: Tensor) -> Tensor {
+    let x = net.conv("mask_downsample", mask, Conv { stride: 4, pad: 0 });
+    net.planar(x)
+}
