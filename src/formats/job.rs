@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::atomic::AtomicFile;
 use super::binary_png::BinaryPng;
+use super::coco::Coco;
 use super::indexed_png::IndexedPng;
 use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Format, ascii_json};
 use crate::session::class_list;
@@ -70,7 +71,8 @@ impl ExportJob {
             let exporter: Box<dyn Exporter> = match format {
                 Format::Png => Box::new(IndexedPng::new(plan, target)?),
                 Format::PngBinary => Box::new(BinaryPng::new(plan, target)?),
-                Format::Coco | Format::Overlay => continue,
+                Format::Coco => Box::new(Coco::new(plan, target)?),
+                Format::Overlay => continue,
             };
             job.exporters.push((format, exporter));
         }

@@ -5,6 +5,8 @@
 mod ascii_json;
 mod atomic;
 mod binary_png;
+mod coco;
+mod coco_check;
 mod error;
 mod format;
 mod indexed_png;
@@ -14,6 +16,7 @@ mod plan;
 mod png_file;
 mod stamp;
 
+pub use coco_check::CocoCounts;
 pub use error::ExportError;
 pub use format::Format;
 pub use job::{ExportJob, Exporter, Pass};
