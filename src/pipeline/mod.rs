@@ -1,1 +1,41 @@
-//! (to be written)
+//! Owns jobs: commands in, events out, the threads between, the order of the work, what an engine and a video are for.
+//! May import: base, engine, video, session, formats, metrics, demo.
+//! Must not: know a window or a terminal, compute what the engine computes, or let anything downstream write upstream.
+
+mod bench;
+mod decode;
+mod demo;
+mod error;
+mod eval;
+mod export;
+mod factory;
+mod facts;
+mod files;
+mod hop;
+mod job;
+mod mask_file;
+mod masks;
+mod message;
+mod native;
+mod plan;
+mod prompts;
+mod runner;
+mod store;
+mod token;
+mod track;
+mod work;
+
+pub use bench::{BenchJob, BenchReport, StageTime};
+pub use error::{Failure, PipelineError};
+pub use eval::{EvalJob, EvalPrompt, EvalReport, Scores, SequenceScores};
+pub use facts::{EngineFacts, VideoFacts};
+pub use factory::{DeviceLine, EngineFactory, Tools, VideoFactory};
+pub use files::Files;
+pub use hop::{Decoded, ObjectMask, Tracked, Work};
+pub use job::{
+    EngineOptions, ExportPlan, Format, Input, ModelChoice, ObjectSpec, PromptSpec, Reach, TrackJob,
+};
+pub use message::{Answer, Command, Event, Query, Summary};
+pub use native::NativeFactory;
+pub use runner::{Canceller, Runner};
+pub use token::{Generations, Token};

@@ -1,0 +1,222 @@
+//! The command line's grammar.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::object_args::ObjectArgs;
+use crate::base::FrameIndex;
+use crate::pipeline::{EngineOptions, Format, ModelChoice};
+
+/// Cuts objects out of video: say what you mean with a click, a box or a mask, and get its masks on every frame.
+#[derive(Debug, Parser)]
+#[command(name = "masklet", version, max_term_width = 100)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub task: Option<Task>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Task {
+    /// Follow objects through a video and write their masks
+    Track(TrackArgs),
+    /// Cut objects out of one picture
+    Segment(SegmentArgs),
+    /// Say what a video is
+    Info(InfoArgs),
+    /// List what can compute
+    Devices(DevicesArgs),
+    /// Measure the speed on this machine
+    Bench(BenchArgs),
+    /// Track the built-in clip and compare with its exact masks
+    Demo(DemoArgs),
+    /// Compare tracked masks with given ones (J, F, J&F)
+    Eval(EvalArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct TrackArgs {
+    /// A video file or a folder of pictures
+    pub video: PathBuf,
+    #[command(flatten)]
+    pub objects: ObjectArgs,
+    /// First frame that is wanted
+    #[arg(long, value_name = "FRAME", value_parser = frame)]
+    pub from: Option<FrameIndex>,
+    /// Last frame that is wanted
+    #[arg(long, value_name = "FRAME", value_parser = frame)]
+    pub to: Option<FrameIndex>,
+    /// Follow from the last prompt towards the first frame
+    #[arg(long, conflicts_with = "both")]
+    pub backward: bool,
+    /// Follow both ways
+    #[arg(long)]
+    pub both: bool,
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    #[command(flatten)]
+    pub export: ExportArgs,
+    /// How many decoded pictures may wait; 0 works in one thread
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub ahead: Option<usize>,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SegmentArgs {
+    /// A picture file
+    pub image: PathBuf,
+    #[command(flatten)]
+    pub objects: ObjectArgs,
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    #[command(flatten)]
+    pub export: ExportArgs,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct EngineArgs {
+    /// Side of the square picture that the network sees: 256, 512, 768 or 1024 [default: the model's]
+    #[arg(long, value_name = "N", value_parser = side)]
+    pub size: Option<u32>,
+    /// A converted model file [default: the built-in one]
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// Number of threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExportArgs {
+    /// Folder for the results; made when it does not exist
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// What is written, separated by commas: png, png-binary, coco, overlay
+    #[arg(long = "format", value_name = "FORMATS", value_delimiter = ',', default_value = "png")]
+    pub formats: Vec<Format>,
+    /// Replace results that are there already
+    #[arg(long)]
+    pub overwrite: bool,
+}
+
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct TalkArgs {
+    /// One JSON value a line on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct InfoArgs {
+    /// A video file, a folder of pictures or a picture
+    pub video: PathBuf,
+    /// Answer in JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DevicesArgs {
+    /// Answer in JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BenchArgs {
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// Number of frames that count
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub frames: u32,
+    /// Number of objects that are tracked
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=4))]
+    pub objects: u8,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DemoArgs {
+    /// Folder for the results; made when it does not exist
+    #[arg(long, value_name = "DIR", default_value = "masklet-demo")]
+    pub out: PathBuf,
+    /// What is written, separated by commas: png, png-binary, coco, overlay
+    #[arg(long = "format", value_name = "FORMATS", value_delimiter = ',', default_value = "png,overlay")]
+    pub formats: Vec<Format>,
+    /// Replace results that are there already
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Only draw the clip: its pictures and exact masks as PNG into this folder
+    #[arg(long, value_name = "DIR")]
+    pub frames_only: Option<PathBuf>,
+    /// Last frame that is tracked
+    #[arg(long, value_name = "FRAME", value_parser = frame)]
+    pub to: Option<FrameIndex>,
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+/// What the first frame is prompted with.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum PromptArg {
+    /// Its given mask
+    Mask,
+    /// One click in the middle of the object
+    Click,
+    /// Three clicks, each in the middle of the largest error
+    Click3,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct EvalArgs {
+    /// A folder of pictures, or a folder of sequences (NAME/frames with NAME/masks)
+    pub frames: PathBuf,
+    /// Its masks, one PNG a frame, named as the pictures
+    pub masks: Option<PathBuf>,
+    /// What the first frame is prompted with
+    #[arg(long, value_enum, default_value_t = PromptArg::Mask)]
+    pub prompt: PromptArg,
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+impl From<EngineArgs> for EngineOptions {
+    fn from(args: EngineArgs) -> Self {
+        Self {
+            model: args.model.map_or(ModelChoice::Embedded, ModelChoice::File),
+            size: args.size,
+            threads: args.threads.map(usize::from),
+        }
+    }
+}
+
+fn frame(text: &str) -> Result<FrameIndex, String> {
+    text.parse().map(FrameIndex).map_err(|_| "not a frame number; frames count from 0".into())
+}
+
+fn side(text: &str) -> Result<u32, String> {
+    let side = text.parse().ok().filter(|n: &u32| (256..=1024).contains(n) && n % 256 == 0);
+    side.ok_or_else(|| "choose 256, 512, 768 or 1024".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        super::Arguments::command().debug_assert();
+    }
+}

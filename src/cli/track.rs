@@ -1,0 +1,123 @@
+//! The subcommands that run a job: track, segment, demo.
+
+use super::args::{DemoArgs, ExportArgs, SegmentArgs, TalkArgs, TrackArgs};
+use super::exit::Exit;
+use super::object_args::ObjectArgs;
+use super::out::Out;
+use super::report::Report;
+use crate::pipeline::{
+    Answer, Canceller, Command, Event, ExportPlan, Input, PipelineError, Query, Reach, Runner, Tools, TrackJob,
+};
+use crate::settings::Settings;
+
+/// `masklet track`.
+pub(super) fn track(args: TrackArgs, out: &mut Out) -> Exit {
+    let Some(mut job) = job(args.video.into(), args.objects, out) else { return Exit::Usage };
+    (job.from, job.to) = (args.from, args.to);
+    job.reach = match (args.backward, args.both) {
+        (true, _) => Reach::Backward,
+        (_, true) => Reach::Both,
+        _ => Reach::Forward,
+    };
+    job.engine = args.engine.into();
+    job.export = args.export.into();
+    job.ahead = args.ahead.unwrap_or_else(|| Settings::load().ahead);
+    watch(Command::Track(Box::new(job)), args.talk, out)
+}
+
+/// `masklet segment`.
+pub(super) fn segment(args: SegmentArgs, out: &mut Out) -> Exit {
+    if args.image.is_dir() {
+        out.error(&format!("{} is a folder: use `masklet track` for several pictures", args.image.display()));
+        return Exit::Input;
+    }
+    let Some(mut job) = job(args.image.into(), args.objects, out) else { return Exit::Usage };
+    // The first picture, should it be a video after all.
+    job.to = Some(crate::base::FrameIndex(0));
+    job.engine = args.engine.into();
+    job.export = args.export.into();
+    watch(Command::Track(Box::new(job)), args.talk, out)
+}
+
+/// `masklet demo`.
+pub(super) fn demo(args: DemoArgs, out: &mut Out) -> Exit {
+    if let Some(dir) = args.frames_only {
+        return watch(Command::DrawDemo { dir, overwrite: args.overwrite }, args.talk, out);
+    }
+    let export = ExportPlan { dir: args.out, formats: args.formats, overwrite: args.overwrite };
+    let job = TrackJob { engine: args.engine.into(), export, to: args.to, ..TrackJob::demo() };
+    watch(Command::Track(Box::new(job)), args.talk, out)
+}
+
+impl From<std::path::PathBuf> for Input {
+    fn from(path: std::path::PathBuf) -> Self {
+        Self::Path(path)
+    }
+}
+
+impl From<ExportArgs> for ExportPlan {
+    fn from(args: ExportArgs) -> Self {
+        let mut formats = Vec::new();
+        for format in args.formats {
+            if !formats.contains(&format) {
+                formats.push(format);
+            }
+        }
+        Self { dir: args.out, formats, overwrite: args.overwrite }
+    }
+}
+
+fn job(input: Input, objects: ObjectArgs, out: &mut Out) -> Option<TrackJob> {
+    if objects.is_empty() {
+        out.error("nothing to track: give a --point, a --box, a --mask or --prompts FILE.json");
+        return None;
+    }
+    Some(TrackJob { objects: objects.objects, prompts_file: objects.file, ..TrackJob::new(input) })
+}
+
+/// Sends `command` and reports its events until the last.
+fn watch(command: Command, talk: TalkArgs, out: &mut Out) -> Exit {
+    let mut report = Report::new(talk, out);
+    match drive(command, |event| report.take(event)) {
+        Ok((exit, _)) => exit,
+        Err(error) => report.failed(&error),
+    }
+}
+
+/// Asks `query` and reports its progress; the answer, or the way it failed.
+pub(super) fn ask(query: Query, talk: TalkArgs, out: &mut Out) -> Result<Answer, Exit> {
+    let mut report = Report::new(talk, out);
+    match drive(Command::Ask(query), |event| report.take(event)) {
+        Ok((_, Event::Answer { answer, .. })) => Ok(answer),
+        Ok((exit, _)) => Err(exit),
+        Err(error) => Err(report.failed(&error)),
+    }
+}
+
+fn drive(
+    command: Command,
+    mut heard: impl FnMut(&Event) -> Option<Exit>,
+) -> Result<(Exit, Event), PipelineError> {
+    let runner = Runner::start(Tools::native())?;
+    stop_on_signal(runner.canceller());
+    runner.send(command)?;
+    for event in runner.events() {
+        if let Some(exit) = heard(&event) {
+            return Ok((exit, event));
+        }
+    }
+    Err(PipelineError::Lost)
+}
+
+/// The first Ctrl-C stops the work and keeps what is finished, the second ends the program at once.
+fn stop_on_signal(canceller: Canceller) {
+    let asked = std::sync::atomic::AtomicBool::new(false);
+    let handler = move || {
+        if asked.swap(true, std::sync::atomic::Ordering::SeqCst) {
+            std::process::exit(Exit::Interrupted as i32);
+        }
+        canceller.cancel();
+    };
+    // Without a handler Ctrl-C still ends the program, only less gently.
+    let _ = ctrlc::set_handler(handler);
+}

@@ -1,0 +1,176 @@
+//! What a face of the app asks for: one job on one video, as plain data.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::base::{BoxXyxy, Click, FrameIndex};
+
+/// What is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A video file, a folder of pictures in natural order, or one picture.
+    Path(PathBuf),
+    /// The clip drawn by the code itself.
+    Demo,
+}
+
+/// Which way objects are followed from their prompts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// From the first prompted frame to the end of the range.
+    #[default]
+    Forward,
+    /// From the last prompted frame to the start of the range.
+    Backward,
+    /// Both: before an object's first prompt it is followed backward, after it forward.
+    Both,
+}
+
+/// Which weights are used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ModelChoice {
+    /// Those inside the program.
+    #[default]
+    Embedded,
+    /// A converted model file.
+    File(PathBuf),
+}
+
+/// How the engine is set up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// Which weights.
+    pub model: ModelChoice,
+    /// Side of the square picture that the network sees, in pixels (a multiple of 256 up to 1024); the model's own
+    /// when not given.
+    pub size: Option<u32>,
+    /// Number of threads; chosen by the machine when not given.
+    pub threads: Option<usize>,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// One indexed PNG a frame with all objects, DAVIS palette.
+    Png,
+    /// One black-and-white PNG a frame and object.
+    PngBinary,
+    /// COCO instances JSON with compressed run lengths.
+    Coco,
+    /// The video with the masks drawn over it.
+    Overlay,
+}
+
+impl Format {
+    /// Every format with its name on the command line.
+    pub const ALL: [(Self, &'static str); 4] =
+        [(Self::Png, "png"), (Self::PngBinary, "png-binary"), (Self::Coco, "coco"), (Self::Overlay, "overlay")];
+
+    /// Name on the command line.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name)
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL.iter().find(|(_, name)| *name == text).map(|(format, _)| *format).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|(_, name)| *name).collect();
+            format!("no format is called {text:?}: choose from {}", names.join(", "))
+        })
+    }
+}
+
+/// Where results go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportPlan {
+    /// Folder; made when it does not exist.
+    pub dir: PathBuf,
+    /// What is written into it; nothing is allowed (the events carry the masks' figures).
+    pub formats: Vec<Format>,
+    /// Replace results that are there already.
+    pub overwrite: bool,
+}
+
+/// What a person says about one object on one frame. Unlike [`crate::base::FramePrompts`] the mask is still a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PromptSpec {
+    /// Clicks in the order they were made.
+    pub clicks: Vec<Click>,
+    /// A box around the object.
+    pub bounds: Option<BoxXyxy>,
+    /// A PNG of the picture's size; every pixel that is not black belongs to the object.
+    pub mask: Option<PathBuf>,
+}
+
+/// One object to follow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObjectSpec {
+    /// Name; unique within a job.
+    pub name: String,
+    /// Class, the category of exports.
+    pub class: String,
+    /// What is said about it, by frame.
+    pub prompts: BTreeMap<FrameIndex, PromptSpec>,
+}
+
+/// Follow objects through a video and export their masks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrackJob {
+    /// What is read.
+    pub input: Input,
+    /// The objects; their ids are 1, 2, ... in this order.
+    pub objects: Vec<ObjectSpec>,
+    /// A JSON file with more objects, which follow those above.
+    pub prompts_file: Option<PathBuf>,
+    /// First frame that is wanted; 0 when not given.
+    pub from: Option<FrameIndex>,
+    /// Last frame that is wanted; the last of the video when not given.
+    pub to: Option<FrameIndex>,
+    /// Which way.
+    pub reach: Reach,
+    /// How the engine is set up.
+    pub engine: EngineOptions,
+    /// Where results go.
+    pub export: ExportPlan,
+    /// How many decoded pictures may wait for the engine; 0 runs everything in one thread, with the same results.
+    pub ahead: usize,
+}
+
+impl TrackJob {
+    /// Depth of the decoder's queue unless a setting says otherwise.
+    pub const AHEAD: usize = 4;
+
+    /// A forward job over the whole of `input` that exports nothing.
+    pub fn new(input: Input) -> Self {
+        Self {
+            input,
+            objects: Vec::new(),
+            prompts_file: None,
+            from: None,
+            to: None,
+            reach: Reach::Forward,
+            engine: EngineOptions::default(),
+            export: ExportPlan::default(),
+            ahead: Self::AHEAD,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_have_names_that_lead_back() {
+        for (format, name) in Format::ALL {
+            assert_eq!(name.parse(), Ok(format));
+            assert_eq!(format.name(), name);
+        }
+        let error = "gif".parse::<Format>().expect_err("not a format");
+        assert!(error.contains("png-binary"), "{error}");
+    }
+}

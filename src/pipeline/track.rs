@@ -1,0 +1,61 @@
+//! The track stage: encodes a picture, follows the objects onto it, makes masks of the picture's size.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::PipelineError;
+use super::hop::{Decoded, ObjectMask, Tracked, Work};
+use super::masks::object_mask;
+use super::plan::{Pass, Plan};
+use super::store::Store;
+use super::token::Token;
+use crate::base::{FrameIndex, RgbFrame, Stage, Timings};
+use crate::engine::VideoEngine;
+
+/// Works on the frames of one pass.
+pub(super) struct TrackStage<'a> {
+    pub engine: &'a mut dyn VideoEngine,
+    pub store: &'a mut Store,
+    pub plan: &'a Plan,
+    pub pass: Pass,
+    pub token: Token,
+    pub timings: &'a mut Timings,
+}
+
+impl TrackStage<'_> {
+    /// The masks of one frame; `None` when its generation has passed.
+    ///
+    /// # Errors
+    /// The engine failed; a panic in it is caught and told as an error.
+    pub fn take(&mut self, decoded: Decoded) -> Result<Option<Tracked>, PipelineError> {
+        let Decoded { generation, frame, pts, file_name, picture, work } = decoded;
+        if generation != self.token.generation() || (work == Work::Track && self.token.cancelled()) {
+            return Ok(None);
+        }
+        let mut objects = match (work, &picture) {
+            (Work::Track, Some(picture)) => {
+                let picture = Arc::clone(picture);
+                catch_unwind(AssertUnwindSafe(|| self.follow(frame, &picture)))
+                    .unwrap_or_else(|payload| Err(PipelineError::panicked("track", payload.as_ref())))?
+            }
+            _ => Vec::new(),
+        };
+        if self.pass.emit {
+            objects.extend(self.store.take(frame));
+            objects.sort_by_key(|o| o.object);
+        } else {
+            self.store.keep(frame, &objects);
+        }
+        Ok(Some(Tracked { generation, frame, pts, file_name, picture, objects: objects.into() }))
+    }
+
+    fn follow(&mut self, frame: FrameIndex, picture: &RgbFrame) -> Result<Vec<ObjectMask>, PipelineError> {
+        self.engine.encode(frame, picture)?;
+        let outputs = self.engine.track(frame, self.pass.direction)?;
+        let (plan, direction) = (self.plan, self.pass.direction);
+        Ok(self.timings.measure(Stage::Masks, || {
+            let counted = outputs.iter().filter(|o| plan.counts(o.object, frame, direction));
+            counted.map(|o| object_mask(o, picture.size())).collect()
+        }))
+    }
+}
