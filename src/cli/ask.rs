@@ -4,7 +4,7 @@ use super::args::{BenchArgs, DevicesArgs, EvalArgs, InfoArgs, PromptArg, TalkArg
 use super::exit::Exit;
 use super::out::Out;
 use super::track::ask;
-use crate::pipeline::{Answer, BenchJob, BenchReport, EvalJob, EvalPrompt, EvalReport, Query, VideoFacts};
+use crate::pipeline::{Answer, BenchJob, BenchReport, EvalJob, EvalPrompt, Query, VideoFacts};
 
 const QUIET: TalkArgs = TalkArgs { json: false, quiet: true };
 
@@ -58,7 +58,8 @@ pub(super) fn devices(args: DevicesArgs, out: &mut Out) -> Exit {
 
 /// `masklet bench`.
 pub(super) fn bench(args: BenchArgs, out: &mut Out) -> Exit {
-    let job = BenchJob { engine: args.engine.into(), frames: args.frames, objects: usize::from(args.objects) };
+    let job =
+        BenchJob { engine: args.engine.into(), frames: args.frames, objects: usize::from(args.objects) };
     match ask(Query::Bench(job), silent(args.talk), out) {
         Ok(Answer::Bench(report)) if args.talk.json => out.json(&report),
         Ok(Answer::Bench(report)) => tabulate(&report, out),
@@ -70,7 +71,10 @@ pub(super) fn bench(args: BenchArgs, out: &mut Out) -> Exit {
 
 fn tabulate(report: &BenchReport, out: &mut Out) {
     let engine = &report.engine;
-    out.text(&format!("{} on {}, {}, {} pixels", engine.model, engine.device, engine.precision, engine.image_size));
+    out.text(&format!(
+        "{} on {}, {}, {} pixels",
+        engine.model, engine.device, engine.precision, engine.image_size
+    ));
     out.text(&format!("  loaded in {:.0} ms", report.load_ms));
     for time in &report.stages {
         // The stage's own name in JSON is its name here.
@@ -99,7 +103,13 @@ pub(super) fn evaluate(args: EvalArgs, out: &mut Out) -> Exit {
     let job = EvalJob { frames: args.frames, masks: args.masks, prompt, engine: args.engine.into() };
     match ask(Query::Evaluate(job), silent(args.talk), out) {
         Ok(Answer::Evaluate(report)) if args.talk.json => out.json(&report),
-        Ok(Answer::Evaluate(report)) => compare(&report, out),
+        Ok(Answer::Evaluate(report)) => {
+            out.text(&format!("{:<24}{:>8}{:>8}{:>8}", "sequence", "J", "F", "J&F"));
+            let mean = ("mean", report.mean);
+            for (name, s) in report.sequences.iter().map(|s| (s.name.as_str(), s.score)).chain([mean]) {
+                out.text(&format!("{name:<24}{:>8.3}{:>8.3}{:>8.3}", s.j, s.f, s.jf));
+            }
+        }
         Ok(_) => return Exit::Failed,
         Err(exit) => return exit,
     }
@@ -109,12 +119,4 @@ pub(super) fn evaluate(args: EvalArgs, out: &mut Out) -> Exit {
 /// With `--json` the answer is the only line: no progress before it.
 fn silent(talk: TalkArgs) -> TalkArgs {
     TalkArgs { json: false, quiet: talk.quiet || talk.json }
-}
-
-fn compare(report: &EvalReport, out: &mut Out) {
-    out.text(&format!("{:<24}{:>8}{:>8}{:>8}", "sequence", "J", "F", "J&F"));
-    let mean = ("mean", report.mean);
-    for (name, s) in report.sequences.iter().map(|s| (s.name.as_str(), s.scores)).chain([mean]) {
-        out.text(&format!("{name:<24}{:>8.3}{:>8.3}{:>8.3}", s.j, s.f, s.jf));
-    }
 }

@@ -85,7 +85,8 @@ impl FromArgMatches for ObjectArgs {
         let mut args = Self { objects: Vec::new(), file: matches.get_one::<PathBuf>("prompts").cloned() };
         let mut current = 0;
         for (_, said) in said {
-            args.add(said, &mut current).map_err(|message| Error::raw(ErrorKind::ValueValidation, message + "\n"))?;
+            args.add(said, &mut current)
+                .map_err(|message| Error::raw(ErrorKind::ValueValidation, message + "\n"))?;
         }
         Ok(args)
     }
@@ -173,7 +174,10 @@ mod tests {
         assert_eq!(args.objects[0].prompts[&FrameIndex(0)].clicks.len(), 1);
         let dog = &args.objects[1].prompts[&FrameIndex(5)];
         assert_eq!(args.objects[1].class, "animal");
-        assert_eq!(dog.clicks.iter().map(|c| c.label).collect::<Vec<_>>(), [Label::Negative, Label::Positive]);
+        assert_eq!(
+            dog.clicks.iter().map(|c| c.label).collect::<Vec<_>>(),
+            [Label::Negative, Label::Positive]
+        );
         assert!(dog.bounds.is_some());
         assert_eq!(args.objects[2].prompts[&FrameIndex(7)].mask, Some("m@2x.png".into()));
     }

@@ -34,7 +34,8 @@ pub(super) fn mask(text: &OsString) -> At<PathBuf> {
 
 fn frame(text: &str) -> Result<(&str, FrameIndex), String> {
     let Some((value, frame)) = text.split_once('@') else { return Ok((text, FrameIndex(0))) };
-    let number = frame.trim().parse().map_err(|_| format!("{frame:?} is no frame number; frames count from 0"))?;
+    let number =
+        frame.trim().parse().map_err(|_| format!("{frame:?} is no frame number; frames count from 0"))?;
     Ok((value, FrameIndex(number)))
 }
 

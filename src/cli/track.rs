@@ -6,7 +6,8 @@ use super::object_args::ObjectArgs;
 use super::out::Out;
 use super::report::Report;
 use crate::pipeline::{
-    Answer, Canceller, Command, Event, ExportPlan, Input, PipelineError, Query, Reach, Runner, Tools, TrackJob,
+    Answer, Canceller, Command, Event, ExportPlan, Input, PipelineError, Query, Reach, Runner, Tools,
+    TrackJob,
 };
 use crate::settings::Settings;
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Sender;
 
 use super::PipelineError;
-use super::facts::EngineFacts;
 use super::factory::Tools;
+use super::facts::EngineFacts;
 use super::job::{EngineOptions, Input, TrackJob};
 use super::masks::object_mask;
 use super::message::Event;

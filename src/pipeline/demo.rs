@@ -11,8 +11,9 @@ use super::hop::Tracked;
 use super::job::{Input, ObjectSpec, PromptSpec, TrackJob};
 use super::message::{Event, Summary};
 use super::token::Token;
-use crate::base::{Click, FrameIndex, Label, Mask, Pts, Rational, RgbFrame, Timings};
+use crate::base::{Click, FrameIndex, Label, Pts, Rational, RgbFrame, Timings};
 use crate::demo::DemoClip;
+use crate::metrics::region_similarity;
 use crate::video::{VideoError, VideoInfo, VideoSource};
 
 /// The drawn clip, decoded from nothing.
@@ -92,7 +93,8 @@ impl Truth {
         for (index, truth) in DemoClip.truth(tracked.frame) {
             let found = tracked.objects.iter().find(|o| o.object.0 as usize == index + 1);
             if let (Some(found), Some((sum, frames))) = (found, self.sums.get_mut(index)) {
-                *sum += iou(&found.mask.decode(), &truth);
+                // Both have the clip's size.
+                *sum += region_similarity(&found.mask.decode(), &truth).unwrap_or(0.0);
                 *frames += 1;
             }
         }
@@ -102,14 +104,6 @@ impl Truth {
     pub fn means(&self) -> Vec<f64> {
         self.sums.iter().map(|&(sum, frames)| sum / f64::from(frames.max(1))).collect()
     }
-}
-
-/// Common pixels over all pixels of both; 1 when both are empty.
-fn iou(a: &Mask, b: &Mask) -> f64 {
-    let pairs = || a.data().iter().zip(b.data());
-    let both = pairs().filter(|(a, b)| **a & **b != 0).count();
-    let either = pairs().filter(|(a, b)| **a | **b != 0).count();
-    if either == 0 { 1.0 } else { both as f64 / either as f64 }
 }
 
 /// Writes the clip's pictures to `dir/frames` and its masks to `dir/masks/OBJECT`, as PNG.

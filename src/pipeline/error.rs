@@ -104,7 +104,9 @@ impl PipelineError {
     /// What kind of failure.
     pub fn kind(&self) -> Failure {
         match self {
-            Self::Engine(EngineError::Prompt { .. } | EngineError::FrameSize { .. } | EngineError::NoPrompts)
+            Self::Engine(
+                EngineError::Prompt { .. } | EngineError::FrameSize { .. } | EngineError::NoPrompts,
+            )
             | Self::Video(_)
             | Self::NothingToTrack
             | Self::Unprompted(_)

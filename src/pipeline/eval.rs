@@ -12,9 +12,9 @@ use super::mask_file::LabelPicture;
 use super::masks::upsampled;
 use super::message::Event;
 use super::token::Token;
-use crate::base::{Click, FrameIndex, FramePrompts, Mask, ObjectId};
+use crate::base::{FrameIndex, FramePrompts, Mask, ObjectId};
 use crate::engine::{Direction, VideoEngine, VideoShape};
-use crate::metrics;
+use crate::metrics::{Evaluation, MetricError, Score, SequenceMeter, SequenceScore, next_click};
 use crate::video::VideoSource;
 
 /// What the first frame is prompted with.
@@ -42,36 +42,6 @@ pub struct EvalJob {
     pub engine: EngineOptions,
 }
 
-/// Region similarity, contour accuracy and their mean, 0 to 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
-pub struct Scores {
-    /// Region similarity (IoU).
-    pub j: f64,
-    /// Contour accuracy.
-    pub f: f64,
-    /// Mean of the two.
-    pub jf: f64,
-}
-
-/// The scores of one sequence.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct SequenceScores {
-    /// Name of its folder.
-    pub name: String,
-    /// Its scores: the mean over its objects of the mean over the frames after the prompted one.
-    #[serde(flatten)]
-    pub scores: Scores,
-}
-
-/// The scores of all sequences.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
-pub struct EvalReport {
-    /// Each sequence, by name.
-    pub sequences: Vec<SequenceScores>,
-    /// Their mean.
-    pub mean: Scores,
-}
-
 struct Sequence {
     name: String,
     frames: PathBuf,
@@ -87,24 +57,17 @@ pub(super) fn run(
     tools: &Tools,
     token: &Token,
     tell: &Sender<Event>,
-) -> Result<EvalReport, PipelineError> {
-    let mut report = EvalReport::default();
+) -> Result<Evaluation, PipelineError> {
+    let mut scores = Vec::new();
     for sequence in sequences(job)? {
-        let scores = evaluate(&sequence, job, tools, token, tell)?;
-        report.sequences.push(SequenceScores { name: sequence.name, scores });
+        let score = evaluate(&sequence, job, tools, token, tell)?;
+        scores.push(SequenceScore { name: sequence.name, score });
     }
-    report.mean = mean(report.sequences.iter().map(|s| s.scores));
-    Ok(report)
+    Evaluation::new(scores).map_err(judged)
 }
 
-fn mean(all: impl Iterator<Item = Scores>) -> Scores {
-    let (mut sum, mut count) = (Scores::default(), 0u32);
-    for Scores { j, f, .. } in all {
-        (sum.j, sum.f) = (sum.j + j, sum.f + f);
-        count += 1;
-    }
-    let (j, f) = (sum.j / f64::from(count.max(1)), sum.f / f64::from(count.max(1)));
-    Scores { j, f, jf: f64::midpoint(j, f) }
+fn judged(error: MetricError) -> PipelineError {
+    PipelineError::Input(error.to_string())
 }
 
 fn sequences(job: &EvalJob) -> Result<Vec<Sequence>, PipelineError> {
@@ -140,7 +103,9 @@ fn pair(folder: &Path) -> Sequence {
 }
 
 fn last_name(folder: &Path) -> String {
-    folder.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
+    folder
+        .file_name()
+        .map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 /// `dog` for `dog/frames`, else the folder's own name.
@@ -170,7 +135,10 @@ fn subfolders(folder: &Path) -> Result<Vec<PathBuf>, PipelineError> {
 }
 
 /// The mask file of each frame that has one: of the frame's stem, or of its number where frames have no names.
-fn mask_files(source: &dyn VideoSource, folder: &Path) -> Result<BTreeMap<FrameIndex, PathBuf>, PipelineError> {
+fn mask_files(
+    source: &dyn VideoSource,
+    folder: &Path,
+) -> Result<BTreeMap<FrameIndex, PathBuf>, PipelineError> {
     let mut files = listing(folder)?;
     files.retain(|path| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")));
     let stem = |path: &Path| path.file_stem().map(|s| s.to_string_lossy().into_owned());
@@ -195,7 +163,7 @@ fn evaluate(
     tools: &Tools,
     token: &Token,
     tell: &Sender<Event>,
-) -> Result<Scores, PipelineError> {
+) -> Result<Score, PipelineError> {
     let mut source = tools.videos.open(&Input::Path(sequence.frames.clone()))?;
     let (size, frames) = (source.info().size, source.info().frames);
     let files = mask_files(source.as_ref(), &sequence.masks)?;
@@ -209,7 +177,9 @@ fn evaluate(
     };
     let Some((&first, path)) = files.iter().next() else {
         let folder = sequence.masks.display();
-        return Err(PipelineError::Input(format!("{folder} holds no mask for the frames: names must match theirs")));
+        return Err(PipelineError::Input(format!(
+            "{folder} holds no mask for the frames: names must match theirs"
+        )));
     };
     let truth = read(path)?;
     // 255 means "not to be judged" in DAVIS where other labels are there; alone it is the white of a binary mask.
@@ -226,7 +196,7 @@ fn evaluate(
     for &(object, label) in &objects {
         prompt(engine.as_mut(), first, object, &truth.of(label), job.prompt)?;
     }
-    let mut sums = vec![(0.0, 0.0, 0u32); objects.len()];
+    let mut meters = vec![SequenceMeter::new(&sequence.name); objects.len()];
     // Once through the prompted frame too, as the reference does.
     for frame in (first.0..frames).map(FrameIndex) {
         if token.cancelled() {
@@ -236,23 +206,20 @@ fn evaluate(
         let outputs = engine.track(frame, Direction::Forward)?;
         if let Some(path) = files.get(&frame).filter(|_| frame > first) {
             let truth = read(path)?;
-            for (&(object, label), (j, f, count)) in objects.iter().zip(&mut sums) {
+            for (&(object, label), meter) in objects.iter().zip(&mut meters) {
                 let found = outputs.iter().find(|o| o.object == object);
                 let found = found.map_or_else(|| Mask::empty(size), |o| upsampled(&o.logits, size));
                 // A binary mask's white may be any value.
                 let truth = if objects.len() == 1 { truth.any() } else { truth.of(label) };
-                *j += metrics::region(&found, &truth);
-                *f += metrics::boundary(&found, &truth);
-                *count += 1;
+                // The meter leaves the prompted frame out, which for it is frame 0.
+                meter.add(FrameIndex(frame.0 - first.0), &found, &truth).map_err(judged)?;
             }
         }
         let (what, generation) = (sequence.name.clone(), token.generation());
         let _ = tell.send(Event::Progress { generation, what, done: frame.0 + 1, total: frames });
     }
-    Ok(mean(sums.into_iter().map(|(j, f, count)| {
-        let count = f64::from(count.max(1));
-        Scores { j: j / count, f: f / count, jf: 0.0 }
-    })))
+    let objects: Result<Vec<_>, _> = meters.into_iter().map(SequenceMeter::finish).collect();
+    Ok(objects.and_then(Evaluation::new).map_err(judged)?.mean)
 }
 
 fn prompt(
@@ -274,9 +241,8 @@ fn prompt(
     let mut prompts = FramePrompts::default();
     let mut found = Mask::empty(truth.size());
     for _ in 0..rounds {
-        let click: Option<Click> = metrics::next_click(&found, truth);
-        // Nothing is wrong any more.
-        let Some(click) = click else { break };
+        // None when nothing is wrong any more.
+        let Some(click) = next_click(&found, truth).map_err(judged)? else { break };
         prompts.clicks.push(click);
         found = upsampled(&engine.prompt(frame, object, &prompts)?.logits, truth.size());
     }

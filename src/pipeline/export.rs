@@ -168,9 +168,8 @@ fn stamp(setting: &Setting<'_>) -> Stamp {
         Reach::Both => "both",
     };
     let ranges = setting.plan.passes.iter().map(|pass| pass.range);
-    let (first, last) = ranges.fold((u32::MAX, 0), |(low, high), range| {
-        (low.min(range.first.0), high.max(range.last.0))
-    });
+    let (first, last) =
+        ranges.fold((u32::MAX, 0), |(low, high), range| (low.min(range.first.0), high.max(range.last.0)));
     let mut prompts: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for (object, frame, said) in setting.session.all_prompts() {
         let name = setting.session.object(object).map(|o| o.name.clone()).unwrap_or_default();

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::job::{EngineOptions, Input};
 use super::files::Files;
+use super::job::{EngineOptions, Input};
 use super::{PipelineError, native};
 use crate::engine::{VideoEngine, VideoShape};
 use crate::video::VideoSource;
@@ -14,7 +14,8 @@ pub trait EngineFactory: Send + Sync {
     ///
     /// # Errors
     /// A model file that cannot be used, or the device.
-    fn open(&self, shape: VideoShape, options: &EngineOptions) -> Result<Box<dyn VideoEngine>, PipelineError>;
+    fn open(&self, shape: VideoShape, options: &EngineOptions)
+    -> Result<Box<dyn VideoEngine>, PipelineError>;
 
     /// The devices of this machine, best first, each in words.
     fn devices(&self) -> Vec<DeviceLine>;

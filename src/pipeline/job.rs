@@ -64,8 +64,12 @@ pub enum Format {
 
 impl Format {
     /// Every format with its name on the command line.
-    pub const ALL: [(Self, &'static str); 4] =
-        [(Self::Png, "png"), (Self::PngBinary, "png-binary"), (Self::Coco, "coco"), (Self::Overlay, "overlay")];
+    pub const ALL: [(Self, &'static str); 4] = [
+        (Self::Png, "png"),
+        (Self::PngBinary, "png-binary"),
+        (Self::Coco, "coco"),
+        (Self::Overlay, "overlay"),
+    ];
 
     /// Name on the command line.
     pub fn name(self) -> &'static str {

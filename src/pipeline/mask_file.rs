@@ -119,7 +119,8 @@ mod tests {
         assert_eq!(written(ColorType::Rgb, BitDepth::Eight, &colour).any().area(), 2);
         let bits = written(ColorType::Grayscale, BitDepth::One, &[0b0100_0000, 0b1010_0000]);
         assert_eq!(bits.labels, [0, 1, 0, 1, 0, 1]);
-        let sixteen = written(ColorType::Grayscale, BitDepth::Sixteen, &[0, 0, 9, 0, 255, 255, 0, 0, 0, 0, 0, 0]);
+        let sixteen =
+            written(ColorType::Grayscale, BitDepth::Sixteen, &[0, 0, 9, 0, 255, 255, 0, 0, 0, 0, 0, 0]);
         assert_eq!(sixteen.labels, [0, 9, 255, 0, 0, 0]);
     }
 

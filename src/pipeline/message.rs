@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use super::PipelineError;
 use super::bench::{BenchJob, BenchReport};
-use super::eval::{EvalJob, EvalReport};
-use super::facts::{EngineFacts, VideoFacts};
+use super::eval::EvalJob;
 use super::factory::DeviceLine;
+use super::facts::{EngineFacts, VideoFacts};
 use super::hop::ObjectMask;
 use super::job::{Input, TrackJob};
 use crate::base::{FrameIndex, Generation, Timings};
+use crate::metrics::Evaluation;
 
 /// What a face wants done.
 #[derive(Debug)]
@@ -54,7 +55,7 @@ pub enum Answer {
     /// How fast.
     Bench(BenchReport),
     /// How close.
-    Evaluate(EvalReport),
+    Evaluate(Evaluation),
 }
 
 /// What a face hears.

@@ -27,9 +27,9 @@ mod work;
 
 pub use bench::{BenchJob, BenchReport, StageTime};
 pub use error::{Failure, PipelineError};
-pub use eval::{EvalJob, EvalPrompt, EvalReport, Scores, SequenceScores};
-pub use facts::{EngineFacts, VideoFacts};
+pub use eval::{EvalJob, EvalPrompt};
 pub use factory::{DeviceLine, EngineFactory, Tools, VideoFactory};
+pub use facts::{EngineFacts, VideoFacts};
 pub use files::Files;
 pub use hop::{Decoded, ObjectMask, Tracked, Work};
 pub use job::{

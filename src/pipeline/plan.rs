@@ -166,7 +166,12 @@ mod tests {
         Prompted { object: ObjectId(id), first: FrameIndex(first), last: FrameIndex(last) }
     }
 
-    fn plan(reach: Reach, from: Option<u32>, to: Option<u32>, objects: &[Prompted]) -> Result<Plan, PipelineError> {
+    fn plan(
+        reach: Reach,
+        from: Option<u32>,
+        to: Option<u32>,
+        objects: &[Prompted],
+    ) -> Result<Plan, PipelineError> {
         Plan::new(reach, (from.map(FrameIndex), to.map(FrameIndex)), 10, objects.to_vec())
     }
 

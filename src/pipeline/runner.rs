@@ -116,7 +116,12 @@ fn worker(name: &'static str, tools: Tools, tell: Sender<Event>) -> Result<Sende
 }
 
 /// Does what was ordered; the event that ends it is returned.
-fn carry_out(command: Command, tools: &Tools, token: &Token, tell: &Sender<Event>) -> Result<Event, PipelineError> {
+fn carry_out(
+    command: Command,
+    tools: &Tools,
+    token: &Token,
+    tell: &Sender<Event>,
+) -> Result<Event, PipelineError> {
     let generation = token.generation();
     let answer = match command {
         Command::Track(job) => return work::track(&job, tools, token, tell),

@@ -74,7 +74,9 @@ pub(super) fn track(
         truth: Truth::of(&job.input),
     };
     let outcome = walk.prompt(source.as_mut(), engine.as_mut(), &session).and_then(|()| {
-        plan.passes.iter().try_for_each(|&pass| walk.pass(pass, source.as_mut(), engine.as_mut(), &mut export))
+        plan.passes
+            .iter()
+            .try_for_each(|&pass| walk.pass(pass, source.as_mut(), engine.as_mut(), &mut export))
     });
     walk.timings.merge(&engine.take_timings());
     let took = start.elapsed();
@@ -225,7 +227,8 @@ impl Walk<'_> {
             });
             drop((decoded, write));
             // The export's own error says more than the track stage's "stopped".
-            let exported = exporter.map_or(Ok(()), |handle| joined("export", handle).and_then(|result| result));
+            let exported =
+                exporter.map_or(Ok(()), |handle| joined("export", handle).and_then(|result| result));
             self.timings.merge(&joined("decode", decoder)?);
             exported.and(worked)
         })
