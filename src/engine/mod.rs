@@ -2,8 +2,13 @@
 //! May import: base, kernels, ggml, model.
 //! Must not: know files, codecs, threads or the user's session. Everything here is a plain `Send` object.
 
+pub mod bank;
+pub mod choose;
 mod fake;
 mod port;
+pub mod positions;
+pub mod prompts;
+pub mod resample;
 
 pub use fake::FakeEngine;
 pub use port::{Direction, EngineError, EngineReport, ObjectOutput, VideoEngine, VideoShape};
