@@ -9,6 +9,8 @@ use super::atomic::AtomicFile;
 use super::binary_png::BinaryPng;
 use super::coco::Coco;
 use super::indexed_png::IndexedPng;
+use super::overlay::Overlay;
+use super::sink::OpenSink;
 use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Format, ascii_json};
 use crate::session::class_list;
 
@@ -53,8 +55,16 @@ impl ExportJob {
     /// noticed before the work.
     ///
     /// # Errors
-    /// No objects, no format, too many objects for a format, a folder that cannot be written.
+    /// No objects, no format, too many objects for a format, a folder that cannot be written, no video encoder.
     pub fn new(plan: ExportPlan) -> Result<Self, ExportError> {
+        Self::with_sink(plan, &|_, _| Err("this build has no video writer".to_owned()))
+    }
+
+    /// As [`ExportJob::new`], with another video writer.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_sink(plan: ExportPlan, open: &OpenSink) -> Result<Self, ExportError> {
         if plan.objects.is_empty() {
             return Err(ExportError::NoObjects);
         }
@@ -72,7 +82,7 @@ impl ExportJob {
                 Format::Png => Box::new(IndexedPng::new(plan, target)?),
                 Format::PngBinary => Box::new(BinaryPng::new(plan, target)?),
                 Format::Coco => Box::new(Coco::new(plan, target)?),
-                Format::Overlay => continue,
+                Format::Overlay => Box::new(Overlay::new(plan, target, open)?),
             };
             job.exporters.push((format, exporter));
         }
