@@ -249,6 +249,19 @@ impl Gguf {
         Err(GgufError::KeyType { key: key.to_owned(), found: format!("{values:?}"), wanted })
     }
 
+    /// A value as text; of long arrays the first sixteen elements.
+    pub fn text(&self, value: &MetaValue) -> String {
+        const SHOWN: usize = 16;
+        let MetaValue::Array { kind, count, range } = value else { return value.to_string() };
+        let words = self.bytes[range.clone()].as_chunks::<4>().0.iter().take(SHOWN);
+        let shown: Vec<String> = match kind {
+            MetaKind::U32 => words.map(|&word| u32::from_le_bytes(word).to_string()).collect(),
+            MetaKind::F32 => words.map(|&word| f32::from_le_bytes(word).to_string()).collect(),
+            _ => return value.to_string(),
+        };
+        format!("[{}{}]", shown.join(", "), if *count > SHOWN as u64 { ", ..." } else { "" })
+    }
+
     fn required(&self, key: &str) -> Result<&MetaValue, GgufError> {
         self.meta(key).ok_or_else(|| GgufError::MissingKey { key: key.to_owned() })
     }
