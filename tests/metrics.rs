@@ -1,5 +1,7 @@
 //! The metrics against values computed apart, with NumPy and SciPy: true ellipses and what a tracker may make of them.
 
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
 use masklet::base::{Click, FrameIndex, Label, Mask, Point, Size};
 use masklet::metrics::{Evaluation, SequenceMeter, contour_accuracy, next_click, region_similarity};
 use proptest::prelude::*;
@@ -105,7 +107,7 @@ proptest! {
     fn clicks_lie_on_errors(width in 1u32..16, height in 1u32..16, a in any::<u64>(), b in any::<u64>()) {
         let size = Size::new(width, height);
         let draw = |seed: u64| {
-            let pixel = |i: u64| u8::from((i / 4 + 1).wrapping_mul(seed | 1).count_ones() % 2 == 0);
+            let pixel = |i: u64| u8::from((i / 4 + 1).wrapping_mul(seed | 1).count_ones().is_multiple_of(2));
             Mask::new(size, (0..size.area() as u64).map(pixel).collect()).unwrap()
         };
         let (predicted, truth) = (draw(a), draw(b));

@@ -263,3 +263,110 @@ fn write<F: Read + Write + Seek>(
     out.flush()?;
     Ok(counts)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Error, ErrorKind, Result};
+
+    use super::*;
+    use crate::base::{Mask, Rational, Size};
+    use crate::formats::ExportMask;
+    use crate::session::Session;
+
+    /// Memory that is full after so many bytes.
+    struct SmallDisk(Cursor<Vec<u8>>, usize);
+
+    impl Write for SmallDisk {
+        fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+            if self.0.position() as usize + bytes.len() > self.1 {
+                return Err(Error::from(ErrorKind::StorageFull));
+            }
+            self.0.write(bytes)
+        }
+
+        fn flush(&mut self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Read for SmallDisk {
+        fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
+            self.0.read(bytes)
+        }
+    }
+
+    impl Seek for SmallDisk {
+        fn seek(&mut self, to: SeekFrom) -> Result<u64> {
+            self.0.seek(to)
+        }
+    }
+
+    fn plan() -> ExportPlan {
+        let mut session = Session::new(Size::new(7, 5), 9);
+        session.add_object("a", None).unwrap();
+        ExportPlan {
+            out: PathBuf::new(),
+            formats: vec![Format::Coco],
+            size: session.size(),
+            frame_rate: Rational::new(0, 0),
+            video: "v".into(),
+            objects: session.objects().to_vec(),
+            stamp: Stamp::default(),
+        }
+    }
+
+    fn line(plan: &ExportPlan, index: u32, pixels: u32) -> String {
+        let mut mask = Mask::empty(plan.size);
+        (0..pixels).for_each(|x| mask.set(x, 0, true));
+        let rle = crate::base::Rle::encode(&mask);
+        let masks = [ExportMask { object: plan.objects[0].id, mask: &rle, score: 0.0 }];
+        let frame = ExportFrame {
+            index: FrameIndex(index),
+            file_name: None,
+            pts: None,
+            picture: None,
+            masks: &masks,
+        };
+        ascii_json::to_string(&spooled(plan, &frame))
+    }
+
+    #[test]
+    fn a_full_disk_stops_at_any_byte_and_spares_the_spool() {
+        let plan = plan();
+        let mut spool = Spool::new(SmallDisk(Cursor::default(), 450));
+        let mut kept = 0u32;
+        let error = loop {
+            match spool.put(FrameIndex(kept), line(&plan, kept, 3).as_bytes()) {
+                Ok(()) => kept += 1,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
+        assert!(kept > 1);
+        let mut whole = Vec::new();
+        let counts = write(&mut whole, &plan, &mut spool).unwrap();
+        assert_eq!(counts, CocoCounts { images: kept.into(), annotations: kept.into(), categories: 1 });
+        assert_eq!(check(&whole[..], plan.size), Ok(counts));
+        for room in 0..whole.len() {
+            let error = write(SmallDisk(Cursor::default(), room), &plan, &mut spool).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::StorageFull);
+        }
+    }
+
+    #[test]
+    fn a_frame_given_again_replaces_the_earlier_one() {
+        let plan = plan();
+        let mut spool = Spool::new(Cursor::new(Vec::new()));
+        for (frame, pixels) in [(4, 1), (2, 2), (4, 3)] {
+            spool.put(FrameIndex(frame), line(&plan, frame, pixels).as_bytes()).unwrap();
+        }
+        let mut areas = Vec::new();
+        spool
+            .each(|frame, line| {
+                areas.push((frame.0, line.marks[0].area));
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(areas, [(2, 2), (4, 3)]);
+    }
+}

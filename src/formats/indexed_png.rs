@@ -75,13 +75,6 @@ impl Exporter for IndexedPng {
         summary.files = summary.frames;
         summary.overlapping_pixels = self.overlapping;
         summary.left_files(self.folder.commit()?);
-        if self.overlapping > 0 {
-            summary.warnings.push(format!(
-                "{} pixels belong to several objects: in {} each went to the one that comes first in the list",
-                self.overlapping,
-                summary.path.display()
-            ));
-        }
         Ok(summary)
     }
 }
