@@ -302,7 +302,7 @@ impl Axis<f32> {
 }
 
 /// `a * b + c` rounded once. The product is exact in f64; only the sum could round twice, and then by chance of 2^-29.
-fn fused(a: f32, b: f32, c: f32) -> f32 {
+pub(super) fn fused(a: f32, b: f32, c: f32) -> f32 {
     (f64::from(a) * f64::from(b) + f64::from(c)) as f32
 }
 
