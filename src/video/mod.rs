@@ -2,6 +2,19 @@
 //! May import: base.
 //! Must not: know the engine, the session or a face of the app.
 
+#[cfg(feature = "ffmpeg")]
+mod ffi;
+#[cfg(feature = "ffmpeg")]
+mod ffmpeg;
+mod folder;
+mod natural;
+mod open;
+mod picture;
 mod source;
+mod writer;
 
+pub use natural::natural_order;
+pub use open::open;
+pub use picture::{read_mask, read_picture};
 pub use source::{VideoError, VideoInfo, VideoSource};
+pub use writer::{FrameTiming, VideoWriter};

@@ -21,6 +21,8 @@ pub struct VideoInfo {
     pub format: String,
     /// Clockwise turn applied to make the picture upright: 0, 90, 180, 270.
     pub rotation: u16,
+    /// The picture was mirrored left to right after that turn.
+    pub mirrored: bool,
     /// Width of a pixel divided by its height.
     pub sample_aspect: Rational,
     /// Frames are not evenly spaced in time.
@@ -66,6 +68,14 @@ pub enum VideoError {
         /// Which frame.
         frame: FrameIndex,
         /// Why.
+        reason: String,
+    },
+    /// A video could not be written.
+    #[error("{path}: cannot write the video: {reason}", path = path.display())]
+    Write {
+        /// The file being written.
+        path: PathBuf,
+        /// Why, and what to do.
         reason: String,
     },
 }
