@@ -98,7 +98,6 @@ impl PictureFolder {
             duration: None,
             format: format.into(),
             rotation: 0,
-            mirrored: false,
             sample_aspect: Rational::new(1, 1),
             variable_frame_rate: false,
             warnings: Vec::new(),

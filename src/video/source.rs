@@ -17,12 +17,12 @@ pub struct VideoInfo {
     pub frame_rate: Rational,
     /// Length in seconds, where there are times.
     pub duration: Option<f64>,
-    /// Container and codec in words, e.g. "mov, h264 (High), yuv420p"; "picture folder" for one.
+    /// Container and codec in words, e.g. "mov, h264, yuv420p", with ", mirrored" where the picture is mirrored after the
+    /// turn
+    /// below; "picture folder" for one.
     pub format: String,
     /// Clockwise turn applied to make the picture upright: 0, 90, 180, 270.
     pub rotation: u16,
-    /// The picture was mirrored left to right after that turn.
-    pub mirrored: bool,
     /// Width of a pixel divided by its height.
     pub sample_aspect: Rational,
     /// Frames are not evenly spaced in time.

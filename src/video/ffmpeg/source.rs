@@ -126,7 +126,6 @@ impl FfmpegSource {
             duration: header.duration(&table),
             format: header.format.clone(),
             rotation: header.orientation.degrees(),
-            mirrored: header.orientation.is_mirrored(),
             sample_aspect: Rational::new(1, 1),
             variable_frame_rate: is_variable(table.times()),
             warnings,
@@ -264,6 +263,9 @@ impl Header {
                     .warnings
                     .push("the video asks for a turn that is no quarter turn: it is shown as stored".into()),
             }
+        }
+        if header.orientation.is_mirrored() {
+            header.format.push_str(", mirrored");
         }
         header
     }
