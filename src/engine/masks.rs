@@ -53,6 +53,24 @@ impl Lerp {
     }
 }
 
+/// How sure the memory encoder is told to be of a mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryMask {
+    /// In or out by the sign of the logit: after a prompt.
+    Binary,
+    /// The sigmoid of the logit: on tracked frames.
+    Soft,
+}
+
+/// Scale and offset of the mask that the memory encoder sees; from the model file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MaskScale {
+    /// What a sure pixel is above a sure non-pixel.
+    pub scale: f32,
+    /// What a sure non-pixel is.
+    pub bias: f32,
+}
+
 /// Brings low-resolution logits to the picture's size. Tables and buffers are kept: with sizes that stay the same only
 /// the result is allocated.
 #[derive(Default)]
@@ -124,14 +142,22 @@ impl MaskResizer {
         }
     }
 
-    /// What the memory encoder takes for the mask of an object: `side` x `side` values of -10 to 10, row by row, into
-    /// `out`. `binarise` after a prompt: -10 or 10 by the sign; else the sigmoid, scaled.
-    pub fn memory(&mut self, logits: &Logits, side: u32, binarise: bool, out: &mut Vec<f32>) {
+    /// What the memory encoder takes for the mask of an object: `side` x `side` values, row by row, into `out`.
+    pub fn memory(
+        &mut self,
+        logits: &Logits,
+        side: u32,
+        mask: MemoryMask,
+        scale: MaskScale,
+        out: &mut Vec<f32>,
+    ) {
         self.logits(logits, Size::new(side, side), out);
-        if binarise {
-            out.iter_mut().for_each(|v| *v = if *v > 0.0 { 10.0 } else { -10.0 });
-        } else {
-            out.iter_mut().for_each(|v| *v = 1.0 / (1.0 + (-*v).exp()) * 20.0 - 10.0);
+        let MaskScale { scale, bias } = scale;
+        match mask {
+            MemoryMask::Binary => {
+                out.iter_mut().for_each(|v| *v = if *v > 0.0 { scale + bias } else { bias });
+            }
+            MemoryMask::Soft => out.iter_mut().for_each(|v| *v = 1.0 / (1.0 + (-*v).exp()) * scale + bias),
         }
     }
 

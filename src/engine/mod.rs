@@ -3,14 +3,26 @@
 //! Must not: know codecs, threads, files (but for the spill file without a name) or the user's session. Everything here is a plain `Send` object.
 
 pub mod bank;
+mod cache;
 pub mod choose;
+mod constants;
 mod fake;
 pub mod masks;
+mod native_model;
+mod object;
+mod policy;
 mod port;
 pub mod positions;
 pub mod prompts;
 pub mod resample;
 pub mod spill;
+mod stages;
+mod tracker;
+mod vectors;
 
 pub use fake::FakeEngine;
+pub use native_model::{LoadError, Model, ModelOptions};
+pub use policy::{Corrections, Padding, Policy, Rounding, SingleMask};
 pub use port::{Direction, EngineError, EngineReport, ObjectOutput, VideoEngine, VideoShape};
+pub use stages::{Answer, Dense, Image, ProbeSink, Stages};
+pub use tracker::{Tracker, TrackerOptions};

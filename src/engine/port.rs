@@ -123,8 +123,8 @@ pub trait VideoEngine: Send {
         prompts: &FramePrompts,
     ) -> Result<ObjectOutput, EngineError>;
 
-    /// Follows every object that has a conditioning frame onto the current frame, in the order of their ids. On a
-    /// conditioning frame of an object its stored answer is returned.
+    /// Follows objects onto the current frame, in the order of their ids: those that have a conditioning frame on it or
+    /// behind it in the direction of travel. On a conditioning frame of an object its stored answer is returned.
     ///
     /// # Errors
     /// `frame` is not the current one, no object has prompts, or the device.

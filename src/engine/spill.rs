@@ -16,8 +16,8 @@ use crate::base::FrameIndex;
 /// What is stored of one object on one frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
-    /// Memory features, `[channels, tokens]`, as the bits of bf16 numbers.
-    pub memory: Vec<u16>,
+    /// Memory features, `[channels, tokens]`. They are bf16 numbers, and the file holds them as such.
+    pub memory: Vec<f32>,
     /// Object pointer.
     pub pointer: Vec<f32>,
     /// Low-resolution mask logits, row by row.
@@ -52,7 +52,7 @@ impl Shape {
 
     fn write(record: &Record, out: &mut Vec<u8>) {
         out.clear();
-        out.extend(record.memory.iter().flat_map(|v| v.to_le_bytes()));
+        out.extend(record.memory.iter().flat_map(|&v| half::bf16::from_f32(v).to_le_bytes()));
         out.extend(record.pointer.iter().chain(&record.logits).flat_map(|v| v.to_le_bytes()));
         out.extend(record.score.to_le_bytes());
         out.extend(record.iou.to_le_bytes());
@@ -65,7 +65,12 @@ impl Shape {
         let (numbers, chosen) = rest.split_at(rest.len() - 1);
         let mut numbers = numbers.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b));
         Record {
-            memory: memory.as_chunks::<2>().0.iter().map(|b| u16::from_le_bytes(*b)).collect(),
+            memory: memory
+                .as_chunks::<2>()
+                .0
+                .iter()
+                .map(|b| half::bf16::from_le_bytes(*b).to_f32())
+                .collect(),
             pointer: numbers.by_ref().take(self.pointer).collect(),
             logits: numbers.by_ref().take(self.logits).collect(),
             score: numbers.next().unwrap_or_default(),
@@ -251,7 +256,7 @@ mod tests {
 
     fn record(seed: u32) -> Record {
         Record {
-            memory: (0..8).map(|i| (seed * 31 + i) as u16).collect(),
+            memory: (0..8).map(|i| half::bf16::from_f32((seed * 31 + i) as f32).to_f32()).collect(),
             pointer: vec![seed as f32 + 0.5; 3],
             logits: (0..5).map(|i| seed as f32 - i as f32).collect(),
             score: -(seed as f32),

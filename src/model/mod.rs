@@ -27,6 +27,6 @@ pub use memory_attention::{MemoryTokens, attend};
 pub use memory_encoder::encode_memory;
 pub use neck::{Features, encode_image};
 pub use net::{Net, Probe};
-pub use prompt_encoder::{embed_mask, no_mask, pointer_mask};
+pub use prompt_encoder::{embed_mask, no_mask, no_memory, pointer_mask};
 pub use variant::{Gelu, PerceiverPositions, Variant};
 pub use weights::Weights;

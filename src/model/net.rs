@@ -51,7 +51,7 @@ impl Net {
     }
 
     /// Names an intermediate tensor for the comparison with the reference.
-    pub(super) fn probe(&mut self, name: &'static str, tensor: Tensor) {
+    pub fn probe(&mut self, name: &'static str, tensor: Tensor) {
         if self.probes.is_some() {
             // A copy: the tensor itself may be a view, or be overwritten in place.
             let kept = self.graph.cont(tensor);

@@ -24,6 +24,11 @@ pub fn no_mask(net: &mut Net) -> Tensor {
     net.weight("prompt_encoder.no_mask")
 }
 
+/// What is added to features that have no memory (checkpoint: `no_mem_embed`): `[hidden]`, to be broadcast.
+pub fn no_memory(net: &mut Net) -> Tensor {
+    net.weight("no_mem_embed")
+}
+
 /// A binary mask `[S, S]` to `[S / 4, S / 4]`, as the pointer of a mask prompt wants it.
 pub fn pointer_mask(net: &mut Net, mask: Tensor) -> Tensor {
     let x = net.conv("mask_downsample", mask, Conv { stride: 4, pad: 0 });

@@ -1,0 +1,433 @@
+//! Prompts and tracking of one video: which stage runs when, on which memories.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::bank::{self, Look};
+use super::choose::{self, ChooseConfig, MaskRule, Stability};
+use super::masks::{MaskResizer, MaskScale, MemoryMask};
+use super::native_model::Model;
+use super::object::{ObjectMemory, Pending, Start, output};
+use super::policy::{Corrections, Padding, Policy, Rounding, SingleMask};
+use super::port::{Direction, EngineError, EngineReport, ObjectOutput, VideoEngine, VideoShape};
+use super::prompts::{self, PromptTable, SparseTokens};
+use super::resample::{Interpolation, Preprocessor};
+use super::spill::{Record, SpillConfig, SpillStore};
+use super::stages::{Answer, Dense, Image, ProbeSink, Stages};
+use super::vectors::Vectors;
+use crate::base::{FrameIndex, FramePrompts, Logits, Mask, ObjectId, RgbFrame, Stage, Timings};
+use crate::model::{Lowering, ModelError};
+
+/// What a tracker can be told besides the video.
+#[derive(Default)]
+pub struct TrackerOptions {
+    /// Side of the network's picture; the model's own when `None`.
+    pub size: Option<u32>,
+    /// The rules of memory.
+    pub policy: Policy,
+    /// The backend's choices.
+    pub lowering: Lowering,
+    /// Folder for a bounded, nameless file of what older frames remember, for later corrections on them. Without one,
+    /// only the newest frames are remembered.
+    pub spill: Option<std::path::PathBuf>,
+    /// Receives intermediate tensors.
+    pub probe: Option<ProbeSink>,
+}
+
+/// Follows objects through one video. Mutable, one per video; the model is shared.
+///
+/// ```no_run
+/// use masklet::base::{Click, FrameIndex, FramePrompts, Label, ObjectId, Point, RgbFrame, Size};
+/// use masklet::engine::{Direction, Model, ModelOptions, Tracker, TrackerOptions, VideoEngine, VideoShape};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = Model::built_in(&ModelOptions::default())?;
+/// let size = Size::new(640, 360);
+/// let mut tracker = Tracker::new(&model, VideoShape { size, frames: 2 }, TrackerOptions::default())?;
+/// let picture = RgbFrame::filled(size, [90, 120, 60]);
+/// let click = Click { at: Point { x: 320.0, y: 180.0 }, label: Label::Positive };
+/// let prompts = FramePrompts { clicks: vec![click], ..FramePrompts::default() };
+/// tracker.encode(FrameIndex(0), &picture)?;
+/// let first = tracker.prompt(FrameIndex(0), ObjectId(1), &prompts)?;
+/// tracker.encode(FrameIndex(1), &picture)?;
+/// let next = tracker.track(FrameIndex(1), Direction::Forward)?;
+/// # let _ = (first, next); Ok(()) }
+/// ```
+pub struct Tracker {
+    model: Arc<Model>,
+    video: VideoShape,
+    policy: Policy,
+    choose: ChooseConfig,
+    stages: Stages,
+    preprocessor: Preprocessor,
+    prompts: PromptTable,
+    vectors: Vectors,
+    objects: BTreeMap<ObjectId, ObjectMemory>,
+    current: Option<FrameIndex>,
+    spill: SpillConfig,
+    resizer: MaskResizer,
+    pixels: Vec<f32>,
+    mask: Vec<f32>,
+    timings: Timings,
+}
+
+/// Records of an object kept in memory: more than the 15 frames whose pointers a frame looks at.
+const KEEP: usize = 24;
+/// Most bytes of older records of one object on disk.
+const SPILL_BYTES: u64 = 1 << 30;
+
+impl Tracker {
+    /// A tracker for a video of `video`'s shape.
+    ///
+    /// # Errors
+    /// A size that the network cannot work at, or the device's memory.
+    pub fn new(model: &Arc<Model>, video: VideoShape, options: TrackerOptions) -> Result<Self, ModelError> {
+        let size = model.check_size(options.size)?;
+        let (weights, config) = (model.weights(), model.config());
+        let vectors = Vectors::read(weights);
+        let stability = match options.policy.single_mask {
+            SingleMask::IfStable => {
+                Some(Stability { delta: config.stability_delta, threshold: config.stability_threshold })
+            }
+            SingleMask::Always => None,
+        };
+        Ok(Self {
+            stages: Stages::new(weights, model.backend(), options.lowering, size, options.probe)?,
+            preprocessor: Preprocessor::new(
+                size,
+                Interpolation::VideoBicubicU8,
+                super::native_model::normalisation(config),
+                model.threads(),
+            ),
+            prompts: vectors.prompt_table(weights),
+            choose: ChooseConfig { stability, gate: true },
+            model: model.clone(),
+            video,
+            policy: options.policy,
+            vectors,
+            objects: BTreeMap::new(),
+            current: None,
+            spill: SpillConfig { keep: KEEP, folder: options.spill, max_bytes: SPILL_BYTES },
+            resizer: MaskResizer::new(),
+            pixels: Vec::new(),
+            mask: Vec::new(),
+            timings: Timings::default(),
+        })
+    }
+
+    /// Makes `object` known before it is prompted. Under the official rules frames prompted for one object condition
+    /// all objects that are known.
+    pub fn register(&mut self, object: ObjectId) {
+        self.memory(object);
+    }
+
+    /// Like [`VideoEngine::encode`], with pixels that are prepared already: planar `[3, S, S]`, normalised.
+    ///
+    /// # Errors
+    /// The device.
+    pub fn encode_pixels(&mut self, frame: FrameIndex, pixels: &[f32]) -> Result<(), EngineError> {
+        self.commit()?;
+        self.current = None;
+        let start = std::time::Instant::now();
+        self.stages.encode(pixels)?;
+        self.timings.add(Stage::Encode, start.elapsed());
+        self.current = Some(frame);
+        Ok(())
+    }
+
+    /// Bytes of scratch memory on the device, for reports.
+    pub fn scratch_bytes(&self) -> usize {
+        self.stages.scratch_bytes()
+    }
+
+    fn memory(&mut self, object: ObjectId) -> &mut ObjectMemory {
+        let spill = &self.spill;
+        self.objects.entry(object).or_insert_with(|| ObjectMemory::new(SpillStore::new(spill.clone())))
+    }
+
+    fn require(&self, wanted: FrameIndex) -> Result<(), EngineError> {
+        if self.current == Some(wanted) {
+            return Ok(());
+        }
+        Err(EngineError::NotEncoded { wanted, encoded: self.current })
+    }
+
+    /// Encodes the memories of answers on the current frame. Runs before the frame is left, so that a click is
+    /// answered without waiting for it.
+    fn commit(&mut self) -> Result<(), EngineError> {
+        let Some(frame) = self.current else { return Ok(()) };
+        let waiting: Vec<ObjectId> =
+            self.objects.iter().filter(|(_, m)| m.pending.is_some()).map(|(&id, _)| id).collect();
+        let mut conditions_all = false;
+        for object in waiting {
+            let Some(Pending { start, mut answer }) = self.memory(object).pending.take() else { continue };
+            self.encode_memory(&mut answer, MemoryMask::Binary)?;
+            let official = self.policy.corrections == Corrections::Official;
+            let memory = self.memory(object);
+            if official && matches!(start, Start::Corrected(_)) {
+                // The official predictor drops a new answer on a conditioning frame that a track has passed.
+                if memory.conditioned(frame).is_none() {
+                    memory.tracked.insert(frame, answer);
+                    memory.frozen.insert(frame);
+                }
+            } else {
+                memory.tracked.remove(frame);
+                memory.condition(frame, start, Arc::new(answer));
+                conditions_all |= official;
+            }
+        }
+        if conditions_all { self.condition_absent(frame) } else { Ok(()) }
+    }
+
+    /// Official rules: objects without a prompt on a conditioning frame are absent there.
+    fn condition_absent(&mut self, frame: FrameIndex) -> Result<(), EngineError> {
+        let side = self.stages.size() / 4;
+        let without: Vec<ObjectId> =
+            self.objects.iter().filter(|(_, m)| m.conditioned(frame).is_none()).map(|(&id, _)| id).collect();
+        for object in without {
+            let logits = vec![self.model.config().no_object_logit; (side * side) as usize];
+            let pointer = self.vectors.no_object.clone();
+            let mut record = Record { memory: Vec::new(), pointer, logits, score: 10.0, iou: 1.0, chosen: 0 };
+            self.encode_memory(&mut record, MemoryMask::Binary)?;
+            self.memory(object).condition(frame, Start::Initial, Arc::new(record));
+        }
+        Ok(())
+    }
+
+    /// Fills in the memory of `record`, an answer on the current frame.
+    fn encode_memory(&mut self, record: &mut Record, mask: MemoryMask) -> Result<(), EngineError> {
+        let start = std::time::Instant::now();
+        let (size, config) = (self.stages.size(), self.model.config());
+        let scale = MaskScale { scale: config.sigmoid_scale, bias: config.sigmoid_bias };
+        let low = Logits { width: size / 4, height: size / 4, data: std::mem::take(&mut record.logits) };
+        self.resizer.memory(&low, size, mask, scale, &mut self.mask);
+        record.logits = low.data;
+        record.memory = self.stages.encode_memory(&self.mask)?;
+        if self.policy.rounding == Rounding::Bf16 {
+            record.memory.iter_mut().for_each(|v| *v = half::bf16::from_f32(*v).to_f32());
+        }
+        self.timings.add(Stage::MemoryEncode, start.elapsed());
+        Ok(())
+    }
+
+    /// Conditions the current frame on what `object` remembers.
+    fn attend(
+        &mut self,
+        frame: FrameIndex,
+        object: ObjectId,
+        direction: Direction,
+    ) -> Result<(), EngineError> {
+        let start = std::time::Instant::now();
+        let memory = self.objects.get_mut(&object).expect("callers look the object up first");
+        let conditioning: Vec<FrameIndex> =
+            memory.conditioning.iter().map(|(f, ..)| *f).filter(|f| *f != frame).collect();
+        let look = Look { frame, direction, frames: self.video.frames, conditioning: &conditioning };
+        let attended = bank::attend(&self.policy.bank, &look, |f| memory.tracked.contains(f));
+        let tokens = self.vectors.gather(memory, &attended);
+        self.stages.attend(&tokens.values, &tokens.positions, &tokens.rotary)?;
+        self.timings.add(Stage::MemoryAttention, start.elapsed());
+        Ok(())
+    }
+
+    fn decode(&mut self, image: Image, sparse: &[f32], dense: Dense<'_>) -> Result<Answer, EngineError> {
+        let start = std::time::Instant::now();
+        let answer = self.stages.decode(image, sparse, dense)?;
+        self.timings.add(Stage::MaskDecode, start.elapsed());
+        let sound = answer.score.is_finite() && answer.iou.iter().all(|v| v.is_finite());
+        if sound {
+            Ok(answer)
+        } else {
+            Err(EngineError::NotFinite { frame: self.current.unwrap_or_default() })
+        }
+    }
+
+    /// Decides among the decoder's masks; the memory is still to be encoded.
+    fn decide(&self, answer: &Answer, multi: bool) -> Record {
+        let rule = if multi { MaskRule::Multi } else { MaskRule::Single };
+        let iou: [f32; 4] = answer.iou.as_slice().try_into().expect("the decoder has four masks");
+        let choice = choose::choose(rule, &answer.masks, &iou, answer.score, &self.choose);
+        let mut logits = Vec::new();
+        choice.take(&answer.masks, &mut logits);
+        let pointer = if choice.present {
+            self.vectors.pointer(&answer.pointers, choice.pointer_token)
+        } else {
+            self.vectors.no_object.clone()
+        };
+        Record {
+            memory: Vec::new(),
+            pointer,
+            logits,
+            score: answer.score,
+            iou: choice.iou,
+            chosen: choice.mask,
+        }
+    }
+
+    fn no_prompt(&self, multi: bool) -> SparseTokens {
+        let mut tokens = self.prompts.none(multi);
+        if self.policy.padding == Padding::One {
+            tokens.tokens.truncate(self.prompts.width());
+            tokens.count = 1;
+        }
+        tokens
+    }
+
+    /// A mask prompt is the answer itself; the network only gives its pointer.
+    fn answer_mask(&mut self, mask: &Mask) -> Result<Record, EngineError> {
+        let size = self.stages.size();
+        let picture = prompts::mask_picture(mask, size);
+        let logits = prompts::mask_as_logits(&picture, size);
+        let any = picture.iter().any(|&v| v > 0.0);
+        let sparse = self.no_prompt(false);
+        let answer = self.decode(Image::Bare, &sparse.tokens, Dense::Mask(&picture))?;
+        let mut record = self.decide(&answer, false);
+        if !any {
+            record.pointer.clone_from(&self.vectors.no_object);
+        }
+        record.score = if any { 10.0 } else { -10.0 };
+        Ok(Record { logits, iou: 1.0, chosen: 0, ..record })
+    }
+
+    fn answer_points(
+        &mut self,
+        frame: FrameIndex,
+        object: ObjectId,
+        start: Start,
+        given: &FramePrompts,
+    ) -> Result<Record, EngineError> {
+        let image = match start {
+            Start::Initial => Image::Initial,
+            Start::Corrected(direction) => {
+                self.attend(frame, object, direction)?;
+                Image::Conditioned
+            }
+        };
+        let sparse = self.prompts.sparse(given, self.video.size, self.stages.size());
+        let previous = self.previous_logits(frame, object);
+        let dense = previous.as_deref().map_or(Dense::NoMask, Dense::Logits);
+        let answer = self.decode(image, &sparse.tokens, dense)?;
+        Ok(self.decide(&answer, sparse.multi))
+    }
+
+    /// Logits of the object's last answer on `frame`, clamped, to be refined.
+    fn previous_logits(&mut self, frame: FrameIndex, object: ObjectId) -> Option<Vec<f32>> {
+        let memory = self.objects.get_mut(&object)?;
+        let mut clamped = Vec::new();
+        if let Some(pending) = &memory.pending {
+            prompts::previous_as_prompt(&pending.answer.logits, &mut clamped);
+        } else if let Some((_, record)) = memory.conditioned(frame) {
+            prompts::previous_as_prompt(&record.logits, &mut clamped);
+        } else {
+            prompts::previous_as_prompt(&memory.tracked.get(frame)?.logits, &mut clamped);
+        }
+        Some(clamped)
+    }
+
+    fn start_of(&self, frame: FrameIndex, memory: &ObjectMemory) -> Start {
+        if let Some(pending) = &memory.pending {
+            return pending.start;
+        }
+        let passed = memory.passed.iter().rev().find(|(f, _)| *f == frame).map(|(_, d)| *d);
+        match (memory.conditioned(frame), self.policy.corrections) {
+            (Some((start, _)), Corrections::Lead) => start,
+            (Some((start, _)), Corrections::Official) => passed.map_or(start, Start::Corrected),
+            (None, _) if memory.tracked.contains(frame) => Start::Corrected(memory.direction),
+            (None, _) => Start::Initial,
+        }
+    }
+
+    fn track_object(
+        &mut self,
+        frame: FrameIndex,
+        object: ObjectId,
+        direction: Direction,
+    ) -> Result<ObjectOutput, EngineError> {
+        let side = self.stages.size() / 4;
+        let official = self.policy.corrections == Corrections::Official;
+        let memory = self.objects.get_mut(&object).expect("callers look the object up first");
+        memory.direction = direction;
+        if official {
+            memory.passed.retain(|(f, _)| *f != frame);
+            memory.passed.push((frame, direction));
+        }
+        if let Some((_, record)) = memory.conditioned(frame) {
+            return Ok(output(object, record, side));
+        }
+        if memory.frozen.contains(&frame)
+            && let Some(record) = memory.tracked.get(frame)
+        {
+            return Ok(output(object, &record, side));
+        }
+        self.attend(frame, object, direction)?;
+        let sparse = self.no_prompt(true);
+        let answer = self.decode(Image::Conditioned, &sparse.tokens, Dense::NoMask)?;
+        let mut record = self.decide(&answer, sparse.multi);
+        self.encode_memory(&mut record, MemoryMask::Soft)?;
+        let result = output(object, &record, side);
+        self.memory(object).tracked.insert(frame, record);
+        Ok(result)
+    }
+}
+
+impl VideoEngine for Tracker {
+    fn report(&self) -> EngineReport {
+        self.model.report(self.stages.size())
+    }
+
+    fn encode(&mut self, frame: FrameIndex, picture: &RgbFrame) -> Result<(), EngineError> {
+        let (found, expected) = (picture.size(), self.video.size);
+        if found != expected {
+            return Err(EngineError::FrameSize { frame, found, expected });
+        }
+        let start = std::time::Instant::now();
+        let mut pixels = std::mem::take(&mut self.pixels);
+        self.preprocessor.run(picture, &mut pixels);
+        self.timings.add(Stage::Preprocess, start.elapsed());
+        let result = self.encode_pixels(frame, &pixels);
+        self.pixels = pixels;
+        result
+    }
+
+    fn prompt(
+        &mut self,
+        frame: FrameIndex,
+        object: ObjectId,
+        prompts: &FramePrompts,
+    ) -> Result<ObjectOutput, EngineError> {
+        self.require(frame)?;
+        let failed = |source| EngineError::Prompt { frame, object, source };
+        prompts.validate(self.video.size).map_err(failed)?;
+        self.memory(object);
+        let start = self.start_of(frame, &self.objects[&object]);
+        let answer = match &prompts.mask {
+            Some(mask) => self.answer_mask(mask)?,
+            None => self.answer_points(frame, object, start, prompts)?,
+        };
+        let result = output(object, &answer, self.stages.size() / 4);
+        self.memory(object).pending = Some(Pending { start, answer });
+        Ok(result)
+    }
+
+    fn track(&mut self, frame: FrameIndex, direction: Direction) -> Result<Vec<ObjectOutput>, EngineError> {
+        self.require(frame)?;
+        self.commit()?;
+        if self.objects.values().all(|memory| memory.conditioning.is_empty()) {
+            return Err(EngineError::NoPrompts);
+        }
+        let official = self.policy.corrections == Corrections::Official;
+        let begun: Vec<ObjectId> = self
+            .objects
+            .iter()
+            .filter(|(_, memory)| official || memory.has_begun(frame, direction))
+            .map(|(&id, _)| id)
+            .collect();
+        begun.into_iter().map(|object| self.track_object(frame, object, direction)).collect()
+    }
+
+    fn remove(&mut self, object: ObjectId) {
+        self.objects.remove(&object);
+    }
+
+    fn take_timings(&mut self) -> Timings {
+        std::mem::take(&mut self.timings)
+    }
+}
