@@ -1,8 +1,11 @@
 //! Owns resizing pictures for the network, equal to Pillow and PyTorch to the bit, and their normalisation.
-//! May import: base.
+//! May import: base, kernels.
 //! Must not: resize for display, or know which size the network wants.
 
+use std::sync::Mutex;
+
 use crate::base::{RgbFrame, Size};
+use crate::kernels::{TAP_PRECISION, weighted_sums};
 
 /// How a picture is brought to the network's size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,9 +16,6 @@ pub enum Interpolation {
     /// As the official image predictor: PyTorch's antialiased bilinear filter on floats.
     ImageBilinearF32,
 }
-
-/// Fractional bits of Pillow's integer weights.
-const PRECISION: u32 = 22;
 
 /// Filter taps of one axis: output `i` is the weighted sum of `count` inputs from `first` on.
 struct Axis<W> {
@@ -53,7 +53,7 @@ impl Axis<i32> {
             let total: f64 = row.iter().sum();
             for (weight, value) in out.iter_mut().zip(&row) {
                 let normal = if total == 0.0 { *value } else { *value / total };
-                let fixed = normal * f64::from(1u32 << PRECISION);
+                let fixed = normal * f64::from(1u32 << TAP_PRECISION);
                 *weight = if normal < 0.0 { (fixed - 0.5) as i32 } else { (fixed + 0.5) as i32 };
             }
             spans.push((first, end - first));
@@ -74,25 +74,30 @@ fn cubic(x: f64) -> f64 {
     }
 }
 
-fn clip(sum: i32) -> u8 {
-    (sum >> PRECISION).clamp(0, 255) as u8
-}
-
 /// Resizes 8-bit RGB pictures to a square, byte for byte as `Image.resize((side, side))` of Pillow 13 does (bicubic).
 ///
 /// Filter tables and buffers are kept: after the first picture of a size nothing is allocated.
 pub struct PillowResizer {
     side: usize,
-    threads: usize,
     tables: Option<(Size, Axis<i32>, Axis<i32>)>,
     /// The picture after the first pass.
     between: Vec<u8>,
+    /// One for each thread.
+    workers: Vec<Worker>,
+}
+
+/// Buffers of a thread.
+#[derive(Default)]
+struct Worker {
+    upright: Vec<u8>,
+    filtered: Vec<u8>,
 }
 
 impl PillowResizer {
     /// Resizes to `side` x `side` (at least 1) on `threads` threads (1 works on the caller's).
     pub fn new(side: u32, threads: usize) -> Self {
-        Self { side: side.max(1) as usize, threads: threads.max(1), tables: None, between: Vec::new() }
+        let workers = (0..threads.max(1)).map(|_| Worker::default()).collect();
+        Self { side: side.max(1) as usize, tables: None, between: Vec::new(), workers }
     }
 
     /// Resizes `picture` into `out`, which becomes `side * side * 3` bytes, row by row, R G B.
@@ -103,22 +108,22 @@ impl PillowResizer {
             self.tables = Some((size, Axis::bicubic(width, side), Axis::bicubic(height, side)));
         }
         let Some((_, across, down)) = &self.tables else { return };
-        let (input, between, threads) = (picture.data(), &mut self.between, self.threads);
+        let (input, between, workers) = (picture.data(), &mut self.between, &mut self.workers);
         // Like Pillow, skip a pass that changes nothing.
         match (width == side, height == side) {
             (true, true) => {
                 out.clear();
                 out.extend_from_slice(input);
             }
-            (true, false) => vertical(threads, down, side, input, out),
-            (false, true) => horizontal(threads, across, input, out),
+            (true, false) => vertical(workers, down, side, input, out),
+            (false, true) => horizontal(workers, across, input, out),
             (false, false) if vertical_first(width, height, side) => {
-                vertical(threads, down, width, input, between);
-                horizontal(threads, across, between, out);
+                vertical(workers, down, width, input, between);
+                horizontal(workers, across, between, out);
             }
             (false, false) => {
-                horizontal(threads, across, input, between);
-                vertical(threads, down, side, between, out);
+                horizontal(workers, across, input, between);
+                vertical(workers, down, side, between, out);
             }
         }
     }
@@ -130,76 +135,85 @@ fn vertical_first(width: usize, height: usize, side: usize) -> bool {
     height > side && height - side > 2 * width.saturating_sub(side)
 }
 
-/// Cuts `data` into bands of whole rows of `stride` bytes and lets `work(first row, band)` fill them, side by side.
-fn in_bands(threads: usize, stride: usize, data: &mut [u8], work: impl Fn(usize, &mut [u8]) + Sync) {
-    let rows = data.len() / stride;
-    let band = rows.div_ceil(threads).max(1);
-    if threads == 1 || rows < 2 * threads {
-        return work(0, data);
-    }
+/// Rows that a thread takes at a time.
+const ROWS: usize = 16;
+
+/// Lets the threads fill `data`, [`ROWS`] rows of `stride` bytes at a time: `work(buffers, first row, rows)`.
+fn in_bands(
+    workers: &mut [Worker],
+    stride: usize,
+    data: &mut [u8],
+    work: impl Fn(&mut Worker, usize, &mut [u8]) + Sync,
+) {
+    let bands = Mutex::new(data.chunks_mut(ROWS * stride).enumerate());
+    let next = || bands.lock().ok().and_then(|mut bands| bands.next());
+    let drain = |worker: &mut Worker| {
+        while let Some((i, band)) = next() {
+            work(worker, i * ROWS, band);
+        }
+    };
+    let Some((own, others)) = workers.split_first_mut() else { return };
     std::thread::scope(|scope| {
-        let mut parts = data.chunks_mut(band * stride).enumerate();
-        let own = parts.next();
-        for (i, part) in parts {
-            let work = &work;
-            scope.spawn(move || work(i * band, part));
+        for worker in others {
+            // Without another thread this one does it all.
+            let _ = std::thread::Builder::new().name("resize".into()).spawn_scoped(scope, || drain(worker));
         }
-        if let Some((_, part)) = own {
-            work(0, part);
-        }
+        drain(own);
     });
 }
 
-/// Filters every row of `input` into `output`.
-fn horizontal(threads: usize, axis: &Axis<i32>, input: &[u8], output: &mut Vec<u8>) {
+/// Filters every row of `input` into `output`. The rows of a band are turned upright, so that all of them (and the three
+/// colours) are one run of bytes for a tap.
+fn horizontal(workers: &mut [Worker], axis: &Axis<i32>, input: &[u8], output: &mut Vec<u8>) {
     let (from, to) = (axis.input * 3, axis.output * 3);
     output.resize(input.len() / from * to, 0);
-    in_bands(threads, to, output, |first_row, band| {
-        let rows = input[first_row * from..].chunks_exact(from);
-        for (row, out) in rows.zip(band.chunks_exact_mut(to)) {
-            filter_row(axis, row, out);
+    in_bands(workers, to, output, |worker, first_row, band| {
+        let rows = band.len() / to;
+        let Worker { upright, filtered } = worker;
+        upright.resize(from * ROWS, 0);
+        filtered.resize(to * ROWS, 0);
+        turn(&input[first_row * from..][..rows * from], from, upright);
+        for (i, out) in filtered.chunks_exact_mut(3 * ROWS).enumerate() {
+            let (first, weights) = axis.taps(i);
+            weighted_sums(weights, &upright[first * 3 * ROWS..], 3 * ROWS, out);
         }
+        turn_back(filtered, band, to);
     });
 }
 
-fn filter_row(axis: &Axis<i32>, row: &[u8], out: &mut [u8]) {
-    for (i, pixel) in out.as_chunks_mut::<3>().0.iter_mut().enumerate() {
-        let (first, weights) = axis.taps(i);
-        let mut sums = [1i32 << (PRECISION - 1); 3];
-        let taps = row[first * 3..(first + weights.len()) * 3].as_chunks::<3>().0;
-        for (tap, &weight) in taps.iter().zip(weights) {
-            for (sum, &value) in sums.iter_mut().zip(tap) {
-                *sum += i32::from(value) * weight;
+/// Columns that are turned at a time, so that they stay in the first-level cache.
+const COLUMNS: usize = 128;
+
+/// Turns up to [`ROWS`] rows of `stride` bytes upright: byte `x` of row `r` goes to `x * ROWS + r`.
+fn turn(rows: &[u8], stride: usize, upright: &mut [u8]) {
+    for (block, part) in upright.as_chunks_mut::<ROWS>().0.chunks_mut(COLUMNS).enumerate() {
+        for (r, row) in rows.chunks_exact(stride).enumerate() {
+            for (place, &value) in part.iter_mut().zip(&row[block * COLUMNS..]) {
+                place[r] = value;
             }
         }
-        *pixel = sums.map(clip);
     }
 }
 
-/// Bytes of a row that are summed at a time: their sums stay in the first-level cache.
-const STRIP: usize = 512;
+/// Turns them back.
+fn turn_back(upright: &[u8], rows: &mut [u8], stride: usize) {
+    for (block, part) in upright.as_chunks::<ROWS>().0.chunks(COLUMNS).enumerate() {
+        for (r, row) in rows.chunks_exact_mut(stride).enumerate() {
+            for (place, value) in part.iter().zip(&mut row[block * COLUMNS..]) {
+                *value = place[r];
+            }
+        }
+    }
+}
 
 /// Filters every column of `input`, whose rows have `width` pixels, into `output`.
-fn vertical(threads: usize, axis: &Axis<i32>, width: usize, input: &[u8], output: &mut Vec<u8>) {
+fn vertical(workers: &mut [Worker], axis: &Axis<i32>, width: usize, input: &[u8], output: &mut Vec<u8>) {
     let stride = width * 3;
     output.resize(axis.output * stride, 0);
-    in_bands(threads, stride, output, |first_row, band| {
-        let mut sums = [0i32; STRIP];
+    in_bands(workers, stride, output, |_, first_row, band| {
         for (i, out) in band.chunks_exact_mut(stride).enumerate() {
             let (first, weights) = axis.taps(first_row + i);
-            for (at, strip) in out.chunks_mut(STRIP).enumerate() {
-                let sums = &mut sums[..strip.len()];
-                sums.fill(1 << (PRECISION - 1));
-                for (tap, &weight) in weights.iter().enumerate() {
-                    let row = &input[(first + tap) * stride + at * STRIP..][..strip.len()];
-                    for (sum, &value) in sums.iter_mut().zip(row) {
-                        *sum += i32::from(value) * weight;
-                    }
-                }
-                for (value, &sum) in strip.iter_mut().zip(sums.iter()) {
-                    *value = clip(sum);
-                }
-            }
+            weighted_sums(weights, &input[first * stride..], stride, out);
         }
     });
 }
