@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::model::ModelTask;
 use super::object_args::ObjectArgs;
 use crate::base::FrameIndex;
 use crate::pipeline::{EngineOptions, Format, ModelChoice};
@@ -32,6 +33,9 @@ pub(super) enum Task {
     Demo(DemoArgs),
     /// Compare tracked masks with given ones (J, F, J&F)
     Eval(EvalArgs),
+    /// Convert and describe model files
+    #[command(subcommand)]
+    Model(ModelTask),
 }
 
 #[derive(Debug, Args)]
@@ -206,8 +210,8 @@ fn frame(text: &str) -> Result<FrameIndex, String> {
     text.parse().map(FrameIndex).map_err(|_| "not a frame number; frames count from 0".into())
 }
 
-fn side(text: &str) -> Result<u32, String> {
-    let side = text.parse().ok().filter(|n: &u32| (256..=1024).contains(n) && n % 256 == 0);
+pub(super) fn side(text: &str) -> Result<u32, String> {
+    let side = text.parse().ok().filter(|n: &u32| (256..=1024).contains(n) && n.is_multiple_of(256));
     side.ok_or_else(|| "choose 256, 512, 768 or 1024".into())
 }
 

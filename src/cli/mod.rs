@@ -6,6 +6,7 @@
 mod args;
 mod ask;
 mod exit;
+mod model;
 mod object_args;
 mod out;
 mod prompt_text;
@@ -54,5 +55,6 @@ fn dispatch(arguments: Arguments, out: &mut Out) -> Exit {
         Some(Task::Devices(args)) => ask::devices(args, out),
         Some(Task::Bench(args)) => ask::bench(args, out),
         Some(Task::Eval(args)) => ask::evaluate(args, out),
+        Some(Task::Model(task)) => model::model(task, out),
     }
 }

@@ -113,6 +113,7 @@ fn drive(
 /// The first Ctrl-C stops the work and keeps what is finished, the second ends the program at once.
 fn stop_on_signal(canceller: Canceller) {
     let asked = std::sync::atomic::AtomicBool::new(false);
+    #[expect(clippy::disallowed_methods, reason = "whoever asks twice does not want to wait for destructors")]
     let handler = move || {
         if asked.swap(true, std::sync::atomic::Ordering::SeqCst) {
             std::process::exit(Exit::Interrupted as i32);

@@ -13,6 +13,7 @@ use super::message::Event;
 use super::prompts::document;
 use super::token::Token;
 use crate::base::{FrameIndex, Stage, Timings};
+use crate::engine::masks::MaskResizer;
 use crate::engine::{Direction, VideoShape};
 
 /// What is measured.
@@ -88,7 +89,7 @@ pub(super) fn run(
     }
     let total = job.frames.max(1).saturating_add(WARM_UP);
     let mut timings = Timings::default();
-    let mut times = Vec::new();
+    let (mut times, mut resizer) = (Vec::new(), MaskResizer::new());
     for step in 0..total {
         if token.cancelled() {
             return Err(PipelineError::Cancelled);
@@ -104,7 +105,8 @@ pub(super) fn run(
         engine.encode(frame, &picture)?;
         let outputs = engine.track(frame, Direction::Forward)?;
         timings.measure(Stage::Masks, || {
-            outputs.iter().map(|o| object_mask(o, info.size)).fold(0, |sum, o| sum + o.mask.counts().len())
+            let masks = outputs.iter().map(|o| object_mask(&mut resizer, o, info.size));
+            masks.fold(0, |sum, o| sum + o.mask.counts().len())
         });
         times.push(start.elapsed());
         let what = "measuring".into();

@@ -9,10 +9,10 @@ use super::PipelineError;
 use super::factory::Tools;
 use super::job::{EngineOptions, Input};
 use super::mask_file::LabelPicture;
-use super::masks::upsampled;
 use super::message::Event;
 use super::token::Token;
 use crate::base::{FrameIndex, FramePrompts, Mask, ObjectId};
+use crate::engine::masks::MaskResizer;
 use crate::engine::{Direction, VideoEngine, VideoShape};
 use crate::metrics::{Evaluation, MetricError, Score, SequenceMeter, SequenceScore, next_click};
 use crate::video::VideoSource;
@@ -193,8 +193,9 @@ fn evaluate(
     let objects: Vec<(ObjectId, u8)> = (1..).map(ObjectId).zip(labels).collect();
     let mut engine = tools.engines.open(VideoShape { size, frames }, &job.engine)?;
     engine.encode(first, &source.frame(first)?)?;
+    let mut resizer = MaskResizer::new();
     for &(object, label) in &objects {
-        prompt(engine.as_mut(), first, object, &truth.of(label), job.prompt)?;
+        prompt(engine.as_mut(), &mut resizer, first, object, &truth.of(label), job.prompt)?;
     }
     let mut meters = vec![SequenceMeter::new(&sequence.name); objects.len()];
     // Once through the prompted frame too, as the reference does.
@@ -208,7 +209,7 @@ fn evaluate(
             let truth = read(path)?;
             for (&(object, label), meter) in objects.iter().zip(&mut meters) {
                 let found = outputs.iter().find(|o| o.object == object);
-                let found = found.map_or_else(|| Mask::empty(size), |o| upsampled(&o.logits, size));
+                let found = found.map_or_else(|| Mask::empty(size), |o| resizer.mask(&o.logits, size));
                 // A binary mask's white may be any value.
                 let truth = if objects.len() == 1 { truth.any() } else { truth.of(label) };
                 // The meter leaves the prompted frame out, which for it is frame 0.
@@ -224,6 +225,7 @@ fn evaluate(
 
 fn prompt(
     engine: &mut dyn VideoEngine,
+    resizer: &mut MaskResizer,
     frame: FrameIndex,
     object: ObjectId,
     truth: &Mask,
@@ -244,7 +246,7 @@ fn prompt(
         // None when nothing is wrong any more.
         let Some(click) = next_click(&found, truth).map_err(judged)? else { break };
         prompts.clicks.push(click);
-        found = upsampled(&engine.prompt(frame, object, &prompts)?.logits, truth.size());
+        found = resizer.mask(&engine.prompt(frame, object, &prompts)?.logits, truth.size());
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::PipelineError;
 use super::hop::Tracked;
 use super::job::{ExportPlan, Format, Input, Reach, TrackJob};
+use super::overlay::OverlayWriter;
 use super::plan::Plan;
 use crate::engine::EngineReport;
 use crate::formats::{self, ExportFrame, ExportJob, ExportMask, Pass, Stamp};
@@ -17,6 +18,7 @@ use crate::video::VideoInfo;
 /// Writes the formats of one job; with none it only counts.
 pub(super) struct ExportStage {
     job: Option<ExportJob>,
+    overlay: OverlayWriter,
     frames: u32,
 }
 
@@ -67,10 +69,11 @@ impl ExportStage {
     /// A format cannot hold the objects, or the folder cannot be written.
     pub fn open(setting: &Setting<'_>) -> Result<Self, PipelineError> {
         let export = &setting.job.export;
-        if export.formats.is_empty() {
-            return Ok(Self { job: None, frames: 0 });
-        }
         let info = setting.info;
+        let overlay = OverlayWriter::new(info);
+        if export.formats.is_empty() {
+            return Ok(Self { job: None, overlay, frames: 0 });
+        }
         let name = info.path.file_name().map(|name| name.to_string_lossy().into_owned());
         let plan = formats::ExportPlan {
             out: export.dir.clone(),
@@ -81,7 +84,9 @@ impl ExportStage {
             objects: setting.session.objects().to_vec(),
             stamp: stamp(setting),
         };
-        Ok(Self { job: Some(ExportJob::new(plan).map_err(output)?), frames: 0 })
+        let writer = overlay.clone();
+        let job = ExportJob::with_sink(plan, &move |path, spec| writer.open(path, spec)).map_err(output)?;
+        Ok(Self { job: Some(job), overlay, frames: 0 })
     }
 
     /// Whether some format draws on the pictures.
@@ -138,6 +143,7 @@ impl ExportStage {
                 written.push(summary.path);
             }
         }
+        notes.extend(self.overlay.encoder().map(|name| format!("overlay: encoded with {name}")));
         Ok((written, notes))
     }
 

@@ -17,6 +17,7 @@ mod mask_file;
 mod masks;
 mod message;
 mod native;
+mod overlay;
 mod plan;
 mod prompts;
 mod runner;

@@ -77,11 +77,11 @@ impl Plan {
         let end = FrameIndex(frames.saturating_sub(1));
         let (low, high) = (from.unwrap_or_default(), to.unwrap_or(end));
         let fail = |reason: String| PipelineError::Range { from: low, to: high, reason };
-        if low > high {
-            return Err(fail("the range ends before it starts".into()));
-        }
         if low > end {
             return Err(fail(format!("the video has frames 0 to {end}")));
+        }
+        if low > high {
+            return Err(fail("the range ends before it starts".into()));
         }
         let mut warnings = Vec::new();
         if high > end {

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use super::PipelineError;
 use super::job::{ObjectSpec, PromptSpec, TrackJob};
-use super::mask_file::LabelPicture;
 use super::plan::Prompted;
 use crate::base::{FramePrompts, Size};
 use crate::session::{PromptsFile, Session};
+use crate::video::read_mask;
 
 /// The document of `job` for a video of `frames` pictures of `size`.
 ///
@@ -26,9 +26,8 @@ pub(super) fn document(job: &TrackJob, size: Size, frames: u32) -> Result<Sessio
     for object in objects {
         let id = session.add_object(&object.name, Some(&object.class))?;
         for (frame, spec) in object.prompts {
-            let mask = spec.mask.as_deref().map(LabelPicture::read).transpose()?;
-            let prompts =
-                FramePrompts { clicks: spec.clicks, bounds: spec.bounds, mask: mask.map(|m| m.any()) };
+            let mask = spec.mask.as_deref().map(read_mask).transpose()?;
+            let prompts = FramePrompts { clicks: spec.clicks, bounds: spec.bounds, mask };
             session.set_prompts(id, frame, prompts)?;
         }
         if !session.all_prompts().any(|(object, ..)| object == id) {

@@ -11,6 +11,7 @@ use super::store::Store;
 use super::token::Token;
 use crate::base::{FrameIndex, RgbFrame, Stage, Timings};
 use crate::engine::VideoEngine;
+use crate::engine::masks::MaskResizer;
 
 /// Works on the frames of one pass.
 pub(super) struct TrackStage<'a> {
@@ -20,6 +21,7 @@ pub(super) struct TrackStage<'a> {
     pub pass: Pass,
     pub token: Token,
     pub timings: &'a mut Timings,
+    pub resizer: MaskResizer,
 }
 
 impl TrackStage<'_> {
@@ -52,10 +54,10 @@ impl TrackStage<'_> {
     fn follow(&mut self, frame: FrameIndex, picture: &RgbFrame) -> Result<Vec<ObjectMask>, PipelineError> {
         self.engine.encode(frame, picture)?;
         let outputs = self.engine.track(frame, self.pass.direction)?;
-        let (plan, direction) = (self.plan, self.pass.direction);
+        let (plan, direction, resizer) = (self.plan, self.pass.direction, &mut self.resizer);
         Ok(self.timings.measure(Stage::Masks, || {
             let counted = outputs.iter().filter(|o| plan.counts(o.object, frame, direction));
-            counted.map(|o| object_mask(o, picture.size())).collect()
+            counted.map(|o| object_mask(resizer, o, picture.size())).collect()
         }))
     }
 }

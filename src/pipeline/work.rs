@@ -21,6 +21,7 @@ use super::store::Store;
 use super::token::Token;
 use super::track::TrackStage;
 use crate::base::Timings;
+use crate::engine::masks::MaskResizer;
 use crate::engine::{VideoEngine, VideoShape};
 use crate::session::Session;
 use crate::video::VideoSource;
@@ -162,6 +163,7 @@ impl Walk<'_> {
             pass,
             token: self.token.clone(),
             timings: &mut timings,
+            resizer: MaskResizer::new(),
         };
         let export = pass.emit.then_some(export);
         let result = match NonZeroUsize::new(self.job.ahead) {

@@ -1,0 +1,288 @@
+//! The real binary: what it says and how it ends on arguments and files that cannot work.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn masklet() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_masklet"));
+    command.stdin(Stdio::null()).env_remove("RUST_BACKTRACE");
+    command
+}
+
+fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
+    masklet().args(arguments).output().expect("the binary starts")
+}
+
+/// Runs `arguments`, which must end with `code` and say `expected` on standard error, without a panic.
+#[track_caller]
+fn fails(code: i32, expected: &str, arguments: &[&OsStr]) {
+    let output = run(arguments);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
+    assert!(text.contains(expected), "{arguments:?} does not say {expected:?}: {text}");
+    assert!(!text.contains("panicked"), "{arguments:?}: {text}");
+}
+
+fn words(line: &str) -> Vec<&OsStr> {
+    line.split(' ').map(OsStr::new).collect()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("text")
+}
+
+/// A folder with `count` pictures of 40 x 30, with a name that not every program copes with.
+fn pictures(dir: &Path, count: u32) -> PathBuf {
+    let folder = dir.join("видео тест é😀 100%");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for i in 0..count {
+        let picture =
+            image::RgbImage::from_fn(40, 30, |x, y| image::Rgb([x as u8 * 6, y as u8 * 8, i as u8]));
+        picture.save(folder.join(format!("{}.png", i + 8))).expect("a picture");
+    }
+    folder
+}
+
+#[test]
+fn no_argument_prints_help() {
+    let output = run([""; 0]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stdout(&output).contains("Usage: masklet"), "{output:?}");
+    for arguments in ["--help", "track --help", "--version", "help eval"] {
+        assert_eq!(run(arguments.split(' ')).status.code(), Some(0), "{arguments}");
+    }
+}
+
+#[test]
+fn usage_errors_end_with_2() {
+    for (line, expected) in [
+        ("juggle", "unrecognized subcommand"),
+        ("track", "VIDEO"),
+        ("track v.mp4", "--out"),
+        ("track v.mp4 --out o", "nothing to track"),
+        ("track v.mp4 --out o --point 1", "X,Y[@FRAME]"),
+        ("track v.mp4 --out o --point 1,2@x", "frame number"),
+        ("track v.mp4 --out o --box 1,2,3", "X0,Y0,X1,Y1[@FRAME]"),
+        ("track v.mp4 --out o --box 1,2,3,4 --box 1,2,3,5", "two boxes"),
+        ("track v.mp4 --out o --point 1,2 --size 300", "512"),
+        ("track v.mp4 --out o --point 1,2 --size 2048", "1024"),
+        ("track v.mp4 --out o --point 1,2 --backward --both", "cannot be used with"),
+        ("track v.mp4 --out o --point 1,2 --format gif", "png-binary"),
+        ("track v.mp4 --out o --point 1,2 --from -1", "unexpected argument"),
+        ("track v.mp4 --out o --point 1,2 --threads 0", "0"),
+        ("bench --frames 0", "0"),
+        ("eval a --prompt twice", "click3"),
+        ("model convert a", "--output"),
+        ("model convert a -o b --type q4_0", "q8_0"),
+        ("model convert a -o b --native-size 100", "512"),
+    ] {
+        fails(2, expected, &words(line));
+    }
+    assert!(!Path::new("o").exists());
+}
+
+#[test]
+fn videos_that_cannot_be_read_end_with_3() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, bytes: &[u8]| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, bytes).expect("a file");
+        path
+    };
+    let empty_folder = dir.path().join("пусто");
+    std::fs::create_dir(&empty_folder).expect("a folder");
+    let mut sound =
+        b"RIFF\x24\x10\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\0\x10\0\0"
+            .to_vec();
+    sound.resize(44 + 4096, 0);
+    let cases = [
+        dir.path().join("нет.mp4"),
+        file("empty é.mp4", b""),
+        file("text.mp4", b"this is no video, whatever its name says"),
+        file("brand only.mp4", b"\0\0\0\x14ftypisom\0\0\0\0isom"),
+        file("sound.wav", &sound),
+        file("cut.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0"),
+        empty_folder,
+    ];
+    let out = dir.path().join("out");
+    for path in &cases {
+        let name = path.file_name().and_then(OsStr::to_str).expect("a name");
+        let mut arguments = words("track --point 1,1 --out");
+        arguments.extend([out.as_os_str(), path.as_os_str()]);
+        fails(3, name, &arguments);
+        fails(3, name, &[OsStr::new("info"), path.as_os_str()]);
+    }
+    assert!(!out.exists());
+}
+
+#[test]
+fn prompts_that_do_not_fit_end_with_3() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (video, out) = (pictures(dir.path(), 3), dir.path().join("out"));
+    let prompts = dir.path().join("prompts.json");
+    std::fs::write(&prompts, r#"{"objects":[{"name":"a","prompts":[{"points":[[1e9,1]]}]}]}"#)
+        .expect("a file");
+    let prompts = prompts.to_str().expect("text").to_owned();
+    for (line, expected) in [
+        ("--point 41,5", "outside"),
+        ("--point -1,5", "outside"),
+        ("--point nan,5", "not a number"),
+        ("--box 5,5,5,9", "covers nothing"),
+        ("--box 9,9,5,5", "covers nothing"),
+        ("--box 0,0,inf,5", "not a number"),
+        ("--point 5,5@3", "0 to 2"),
+        ("--mask none.png", "none.png"),
+        ("--point 5,5 --from 3", "0 to 2"),
+        ("--point 5,5 --from 2 --to 1", "ends before"),
+        ("--point 5,5@2 --to 1", "--both"),
+        ("--object a --object b --point 5,5", "\"a\""),
+        ("--prompts none.json", "none.json"),
+        (&format!("--prompts {prompts}"), "outside"),
+    ] {
+        let mut arguments = words("track --out");
+        arguments.extend([out.as_os_str(), video.as_os_str()]);
+        arguments.extend(words(line));
+        fails(3, expected, &arguments);
+    }
+    assert!(!out.exists());
+}
+
+#[test]
+fn models_that_are_none_end_with_4() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let video = pictures(dir.path(), 2);
+    let (out, other) = (dir.path().join("out"), dir.path().join("модель.gguf"));
+    for bytes in [&b""[..], b"GGUF", b"PK\x03\x04 something else"] {
+        std::fs::write(&other, bytes).expect("a file");
+        let mut arguments = words("track --point 5,5 --out");
+        arguments.extend([out.as_os_str(), video.as_os_str(), OsStr::new("--model"), other.as_os_str()]);
+        fails(4, "модель.gguf", &arguments);
+        fails(4, "модель.gguf", &[OsStr::new("model"), OsStr::new("info"), other.as_os_str()]);
+        let target = dir.path().join("new.gguf");
+        let mut arguments = words("model convert -o");
+        arguments.extend([target.as_os_str(), other.as_os_str()]);
+        fails(4, "модель.gguf", &arguments);
+        assert!(!target.exists());
+    }
+    assert!(!out.exists());
+}
+
+#[test]
+fn folders_that_cannot_be_written_end_with_5() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let video = pictures(dir.path(), 2);
+    let file = dir.path().join("a file");
+    std::fs::write(&file, b"x").expect("a file");
+    for out in [file.clone(), file.join("below")] {
+        let mut arguments = words("track --point 5,5 --out");
+        arguments.extend([out.as_os_str(), video.as_os_str()]);
+        fails(5, "a file", &arguments);
+        fails(5, "a file", &[OsStr::new("demo"), OsStr::new("--frames-only"), out.as_os_str()]);
+    }
+    assert_eq!(std::fs::read(&file).expect("still there"), b"x");
+}
+
+#[test]
+fn info_describes_a_folder() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let video = pictures(dir.path(), 3);
+    let output = run([OsStr::new("info"), OsStr::new("--json"), video.as_os_str()]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    assert_eq!(json["frames"], 3);
+    assert_eq!(json["size"], serde_json::json!({"width": 40, "height": 30}));
+    let output = run([OsStr::new("info"), video.as_os_str()]);
+    assert!(stdout(&output).contains("40 x 30"), "{output:?}");
+}
+
+#[test]
+fn eval_says_what_is_no_sequence() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (video, empty) = (pictures(dir.path(), 2), dir.path().join("empty"));
+    std::fs::create_dir(&empty).expect("a folder");
+    fails(3, "no sequence", &[OsStr::new("eval"), empty.as_os_str()]);
+    fails(3, "none", &[OsStr::new("eval"), dir.path().join("none").as_os_str()]);
+    fails(3, "no mask", &[OsStr::new("eval"), video.as_os_str(), empty.as_os_str()]);
+}
+
+#[test]
+fn the_demo_clip_is_drawn_and_never_overdrawn() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("clip");
+    let arguments = [OsStr::new("demo"), OsStr::new("--frames-only"), out.as_os_str()];
+    let output = run(arguments);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let count = |folder: PathBuf| std::fs::read_dir(folder).expect("a folder").count();
+    let frames = count(out.join("frames"));
+    assert!(frames > 24, "{frames}");
+    for entry in std::fs::read_dir(out.join("masks")).expect("a folder") {
+        assert_eq!(count(entry.expect("an entry").path()), frames);
+    }
+    fails(5, "--overwrite", &arguments);
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("clip");
+    let mut child = masklet()
+        .args([OsStr::new("demo"), OsStr::new("--json"), OsStr::new("--frames-only"), out.as_os_str()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut line = String::new();
+    let mut reader = BufReader::new(child.stdout.take().expect("a pipe"));
+    reader.read_line(&mut line).expect("a line");
+    assert!(line.contains("\"progress\""), "{line}");
+    drop(reader);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_with_130_and_keeps_what_is_whole() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("clip");
+    let mut child = masklet()
+        .args([OsStr::new("demo"), OsStr::new("--json"), OsStr::new("--frames-only"), out.as_os_str()])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    lines.next().expect("a line").expect("text");
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
+    let last = lines.map_while(Result::ok).last().expect("a last line");
+    assert!(last.contains("\"interrupted\":true"), "{last}");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    for entry in std::fs::read_dir(out.join("frames")).expect("a folder") {
+        image::open(entry.expect("an entry").path()).expect("a whole picture");
+    }
+}
+
+/// A limit on the size of files stands in for a disk that is full.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_no_half_file() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("clip");
+    let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" demo --frames-only \"$1\"";
+    let output = Command::new("sh")
+        .args([
+            OsStr::new("-c"),
+            OsStr::new(script),
+            OsStr::new(env!("CARGO_BIN_EXE_masklet")),
+            out.as_os_str(),
+        ])
+        .output()
+        .expect("a shell");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{text}");
+    assert!(text.contains("cannot be written") && !text.contains("panicked"), "{text}");
+    assert_eq!(std::fs::read_dir(out.join("frames")).expect("a folder").count(), 0);
+}
