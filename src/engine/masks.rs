@@ -207,6 +207,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const SCALE: MaskScale = MaskScale { scale: 20.0, bias: -10.0 };
+
     fn wave(width: u32, height: u32, seed: u32) -> Logits {
         let mut logits = Logits::constant(width, height, 0.0);
         for (i, v) in (0u32..).zip(&mut logits.data) {
@@ -252,13 +254,13 @@ mod tests {
         let low = Logits { width: 1, height: 2, data: vec![-1024.0, 0.75] };
         let mut out = Vec::new();
         let mut resizer = MaskResizer::new();
-        resizer.memory(&low, 2, true, &mut out);
+        resizer.memory(&low, 2, MemoryMask::Binary, SCALE, &mut out);
         assert_eq!(out, [-10.0, -10.0, 10.0, 10.0]);
-        resizer.memory(&low, 2, false, &mut out);
+        resizer.memory(&low, 2, MemoryMask::Soft, SCALE, &mut out);
         assert_eq!(out[..2], [-10.0, -10.0]);
         let expected = 20.0 / (1.0 + (-0.75f64).exp()) - 10.0;
         assert!((f64::from(out[2]) - expected).abs() < 2e-6);
-        resizer.memory(&Logits::constant(4, 4, 0.0), 8, true, &mut out);
+        resizer.memory(&Logits::constant(4, 4, 0.0), 8, MemoryMask::Binary, SCALE, &mut out);
         assert_eq!(out, [-10.0; 64], "0 is outside");
     }
 

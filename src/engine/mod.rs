@@ -6,6 +6,7 @@ pub mod bank;
 mod cache;
 pub mod choose;
 mod constants;
+mod devices;
 mod fake;
 pub mod masks;
 mod native_model;
@@ -20,6 +21,7 @@ mod stages;
 mod tracker;
 mod vectors;
 
+pub use devices::{Device, devices};
 pub use fake::FakeEngine;
 pub use native_model::{LoadError, Model, ModelOptions};
 pub use policy::{Corrections, Padding, Policy, Rounding, SingleMask};

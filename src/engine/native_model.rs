@@ -31,16 +31,10 @@ pub enum LoadError {
 }
 
 /// How a model is to be loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModelOptions {
     /// Threads of the CPU backend; 0 means one for each core.
     pub threads: usize,
-}
-
-impl Default for ModelOptions {
-    fn default() -> Self {
-        Self { threads: 0 }
-    }
 }
 
 /// An immutable model, shared by any number of trackers: `Arc<Model>`.

@@ -55,6 +55,6 @@ pub struct Tools {
 impl Tools {
     /// The real ones: the native engine, files and folders.
     pub fn native() -> Self {
-        Self { engines: Arc::new(native::NativeFactory), videos: Arc::new(Files) }
+        Self { engines: Arc::new(native::NativeFactory::default()), videos: Arc::new(Files) }
     }
 }

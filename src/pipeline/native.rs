@@ -1,19 +1,59 @@
 //! The adapter between the pipeline and the native engine.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use super::PipelineError;
 use super::factory::{DeviceLine, EngineFactory};
-use super::job::EngineOptions;
-use crate::engine::{VideoEngine, VideoShape};
+use super::job::{EngineOptions, ModelChoice};
+use crate::engine::{Model, ModelOptions, Tracker, TrackerOptions, VideoEngine, VideoShape};
 
-/// Makes engines that run EdgeTAM on ggml.
-pub struct NativeFactory;
+/// Makes engines that run EdgeTAM on ggml. The last model is kept, so that several videos in turn load it once.
+#[derive(Default)]
+pub struct NativeFactory {
+    kept: Mutex<Option<(ModelChoice, ModelOptions, Arc<Model>)>>,
+}
+
+impl NativeFactory {
+    fn model(&self, options: &EngineOptions) -> Result<Arc<Model>, PipelineError> {
+        let how = ModelOptions { threads: options.threads.unwrap_or(0) };
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((choice, with, model)) = &*kept
+            && *choice == options.model
+            && *with == how
+        {
+            return Ok(model.clone());
+        }
+        let model = match &options.model {
+            ModelChoice::Embedded => Model::built_in(&how),
+            ModelChoice::File(path) => Model::load(path, &how),
+        };
+        let model = model.map_err(|error| PipelineError::Model(error.to_string()))?;
+        *kept = Some((options.model.clone(), how, model.clone()));
+        Ok(model)
+    }
+}
 
 impl EngineFactory for NativeFactory {
-    fn open(&self, _: VideoShape, _: &EngineOptions) -> Result<Box<dyn VideoEngine>, PipelineError> {
-        Err(PipelineError::Model("this build has no engine yet".into()))
+    fn open(
+        &self,
+        shape: VideoShape,
+        options: &EngineOptions,
+    ) -> Result<Box<dyn VideoEngine>, PipelineError> {
+        let model = self.model(options)?;
+        let settings = TrackerOptions { size: options.size, ..TrackerOptions::default() };
+        let tracker = Tracker::new(&model, shape, settings);
+        Ok(Box::new(tracker.map_err(|error| PipelineError::Model(error.to_string()))?))
     }
 
     fn devices(&self) -> Vec<DeviceLine> {
-        Vec::new()
+        crate::engine::devices()
+            .into_iter()
+            .map(|device| DeviceLine {
+                kind: device.kind,
+                name: device.name,
+                chosen: device.chosen,
+                note: device.note,
+            })
+            .collect()
     }
 }
