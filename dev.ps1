@@ -71,7 +71,7 @@ switch ($Command) {
     "weights" {
         if ($Rest.Count -ne 1) { throw "give the checkpoint: ./dev.ps1 weights FILE" }
         Setup
-        cargo run --release --locked --no-default-features -- model convert $Rest[0] -o $Model --type f16 --native-size 512 --overwrite
+        cargo run --release --locked --no-default-features -- model convert $Rest[0] -o $Model --type f16 --native-size 512
         Say "the goldens are not renewed here: run ./dev weights FILE on Linux or macOS before committing"
     }
     "bench" { Setup; cargo run --release --locked -- bench @Rest }
