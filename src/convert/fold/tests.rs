@@ -4,6 +4,18 @@
 
 use super::*;
 use crate::convert::random_checkpoint;
+use std::sync::OnceLock;
+
+/// The random checkpoint and what it folds to, made once.
+fn random() -> (&'static Checkpoint, &'static [Folded]) {
+    static RANDOM: OnceLock<(Checkpoint, Vec<Folded>)> = OnceLock::new();
+    let (checkpoint, folded) = RANDOM.get_or_init(|| {
+        let checkpoint = random_checkpoint();
+        let folded = fold(&checkpoint);
+        (checkpoint, folded)
+    });
+    (checkpoint, folded)
+}
 
 /// A channel of a depthwise 3x3 convolution with padding, at every pixel of a small picture.
 fn depthwise3(picture: &[f64], side: usize, kernel: &[f64]) -> Vec<f64> {
@@ -27,11 +39,10 @@ fn wide(values: &[f32]) -> Vec<f64> {
 
 #[test]
 fn the_token_mixer_is_the_sum_of_its_three_branches() {
-    let checkpoint = random_checkpoint();
-    let folded = fold(&checkpoint);
+    let (checkpoint, folded) = random();
     let from = format!("{TRUNK}.stages_1.blocks.1.token_mixer");
-    let weight = find(&folded, "trunk.stages.1.blocks.1.token_mixer.weight");
-    let bias = find(&folded, "trunk.stages.1.blocks.1.token_mixer.bias");
+    let weight = find(folded, "trunk.stages.1.blocks.1.token_mixer.weight");
+    let bias = find(folded, "trunk.stages.1.blocks.1.token_mixer.bias");
     assert_eq!(weight.ne, [96, 3, 3]);
     let side = 5;
     for channel in [0, 17, 95] {
@@ -66,8 +77,7 @@ fn the_token_mixer_is_the_sum_of_its_three_branches() {
 
 #[test]
 fn the_joined_laterals_are_one_after_the_other() {
-    let checkpoint = random_checkpoint();
-    let folded = fold(&checkpoint);
+    let (checkpoint, folded) = random();
     let input: Vec<f64> = (0..48).map(|i| f64::from((i * 5) % 13) - 6.0).collect();
     let apply = |prefix: &str, input: &[f64]| -> Vec<f64> {
         let weight = wide(&checkpoint.tensor(&format!("{prefix}.weight")).data);
@@ -76,9 +86,9 @@ fn the_joined_laterals_are_one_after_the_other() {
         rows.map(|(row, bias)| bias + row.iter().zip(input).map(|(w, x)| w * x).sum::<f64>()).collect()
     };
     let wanted = apply("sam_mask_decoder.conv_s0", &apply("image_encoder.neck.convs.3.conv", &input));
-    let weight = find(&folded, "neck.high_res_s0.weight");
+    let weight = find(folded, "neck.high_res_s0.weight");
     assert_eq!(weight.ne, [48, 32]);
-    let bias = wide(&find(&folded, "neck.high_res_s0.bias").data);
+    let bias = wide(&find(folded, "neck.high_res_s0.bias").data);
     for (output, row) in wide(&weight.data).chunks_exact(48).enumerate() {
         let found = bias[output] + row.iter().zip(&input).map(|(w, x)| w * x).sum::<f64>();
         assert!((wanted[output] - found).abs() < 1e-4, "{} {found}", wanted[output]);
@@ -87,9 +97,8 @@ fn the_joined_laterals_are_one_after_the_other() {
 
 #[test]
 fn transposed_convolutions_are_ordered_by_tap_then_output() {
-    let checkpoint = random_checkpoint();
-    let folded = fold(&checkpoint);
-    let weight = find(&folded, "mask_decoder.output_upscaling.3.weight");
+    let (checkpoint, folded) = random();
+    let weight = find(folded, "mask_decoder.output_upscaling.3.weight");
     assert_eq!(weight.ne, [64, 4 * 32]);
     let official = &checkpoint.tensor("sam_mask_decoder.output_upscaling.3.weight").data;
     for (input, output, y, x) in [(0, 0, 0, 0), (63, 31, 1, 1), (5, 9, 0, 1), (40, 2, 1, 0)] {
@@ -101,39 +110,37 @@ fn transposed_convolutions_are_ordered_by_tap_then_output() {
 
 #[test]
 fn projections_are_stacked_in_order() {
-    let checkpoint = random_checkpoint();
-    let folded = fold(&checkpoint);
-    let weight = find(&folded, "memory_attention.layers.1.self_attn.qkv_proj.weight");
+    let (checkpoint, folded) = random();
+    let weight = find(folded, "memory_attention.layers.1.self_attn.qkv_proj.weight");
     assert_eq!(weight.ne, [256, 768]);
     for (index, part) in ["q", "k", "v"].into_iter().enumerate() {
         let official =
             &checkpoint.tensor(&format!("memory_attention.layers.1.self_attn.{part}_proj.weight")).data;
         assert_eq!(weight.data[index * 65536..][..65536], official[..]);
     }
-    let weight = find(&folded, "spatial_perceiver.layers.0.self_attn.to_qkv.weight");
+    let weight = find(folded, "spatial_perceiver.layers.0.self_attn.to_qkv.weight");
     assert_eq!(weight.ne, [64, 192]);
     let official = &checkpoint.tensor("spatial_perceiver.layers.0.self_attn.to_kv.weight").data;
     assert_eq!(weight.data[64 * 64..], official[..]);
-    let tokens = find(&folded, "mask_decoder.tokens");
+    let tokens = find(folded, "mask_decoder.tokens");
     assert_eq!(tokens.ne, [256, 6]);
     assert_eq!(tokens.data[256..512], checkpoint.tensor("sam_mask_decoder.iou_token.weight").data[..]);
 }
 
 #[test]
 fn the_fuser_scale_is_in_its_last_layer() {
-    let checkpoint = random_checkpoint();
-    let folded = fold(&checkpoint);
+    let (checkpoint, folded) = random();
     let layer = "memory_encoder.fuser.layers.0";
     let gamma = &checkpoint.tensor(&format!("{layer}.gamma")).data;
     for part in ["weight", "bias"] {
         let official = &checkpoint.tensor(&format!("{layer}.pwconv2.{part}")).data;
-        let found = &find(&folded, &format!("{layer}.pwconv2.{part}")).data;
+        let found = &find(folded, &format!("{layer}.pwconv2.{part}")).data;
         let row = official.len() / 256;
         for index in [0, row, official.len() - 1] {
             assert_eq!(found[index], (f64::from(official[index]) * f64::from(gamma[index / row])) as f32);
         }
     }
-    let weight = find(&folded, &format!("{layer}.dwconv.weight"));
+    let weight = find(folded, &format!("{layer}.dwconv.weight"));
     assert_eq!(weight.ne, [256, 7, 7]);
     let official = &checkpoint.tensor(&format!("{layer}.dwconv.weight")).data;
     assert_eq!(weight.data[(2 * 7 + 5) * 256 + 100], official[100 * 49 + 2 * 7 + 5]);
@@ -141,7 +148,7 @@ fn the_fuser_scale_is_in_its_last_layer() {
 
 #[test]
 fn no_weight_is_lost_or_named_twice() {
-    let folded = fold(&random_checkpoint());
+    let (_, folded) = random();
     let names: std::collections::HashSet<&str> = folded.iter().map(|tensor| tensor.name.as_str()).collect();
     assert_eq!(names.len(), folded.len());
     // The fused trunk has 4,682,056 weights and the joined laterals replace four layers by two.

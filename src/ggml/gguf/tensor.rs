@@ -147,10 +147,12 @@ pub fn quantise_q8_0(values: &[f32]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(blocks.len() * BLOCK_BYTES);
     for block in blocks {
         let largest = block.iter().fold(0f32, |largest, value| largest.max(value.abs()));
-        let scale = largest / 127.0;
+        let stored = f16::from_f32(largest / 127.0);
+        // Dividing by the scale as it is stored keeps its own rounding out of the weights.
+        let scale = stored.to_f32();
         let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
-        bytes.extend_from_slice(&f16::from_f32(scale).to_le_bytes());
-        bytes.extend(block.iter().map(|value| (value * inverse).round() as i8 as u8));
+        bytes.extend_from_slice(&stored.to_le_bytes());
+        bytes.extend(block.iter().map(|value| (value * inverse).round().clamp(-127.0, 127.0) as i8 as u8));
     }
     bytes
 }

@@ -1,0 +1,7 @@
+//! The model file from outside: conversions of whole checkpoints, and every kind of file that must be refused.
+
+mod checkpoints;
+mod conversion;
+mod hostile_checkpoint;
+mod hostile_gguf;
+mod mutation;
