@@ -68,7 +68,15 @@ fn build(source: &Path) -> PathBuf {
     // Two cargo runs (an editor's and a shell's) must not build in it at once.
     let lock = File::create(folder.join("lock")).expect("the target folder can be written");
     lock.lock().expect("the file system has locks");
-    cmake::Config::new("vendor")
+    // A registry's source never changes: what another checkout built from it serves this one too.
+    let recipe = std::fs::read_to_string("vendor/CMakeLists.txt").expect("checked at the start");
+    let (stamp, wanted) = (folder.join("built-from"), format!("{}\n{recipe}", source.display()));
+    let fixed = env::var_os("GGML_SOURCE_DIR").is_none();
+    if fixed && std::fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+        return folder;
+    }
+    let _ = std::fs::remove_file(&stamp);
+    let built = cmake::Config::new("vendor")
         // Always: cmake-rs would make an unoptimised ggml for the dev profile.
         .profile("Release")
         .define("GGML_SOURCE_DIR", source)
@@ -78,7 +86,9 @@ fn build(source: &Path) -> PathBuf {
         .define("GGML_NATIVE", native)
         .define("BUILD_SHARED_LIBS", "OFF")
         .out_dir(&folder)
-        .build()
+        .build();
+    std::fs::write(stamp, wanted).expect("the target folder can be written");
+    built
 }
 
 /// Static libraries, users before the used.
