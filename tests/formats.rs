@@ -391,6 +391,54 @@ fn the_overlay_takes_a_second_pass_in_order() {
     assert_eq!(frames[0].0.data()[27..30], [40, 50, 60]);
 }
 
+#[test]
+#[cfg(feature = "ffmpeg")]
+fn the_overlay_is_a_video_with_the_times_of_the_source() {
+    // An odd size, times that are not even, one that repeats, and a track that does not begin at 0.
+    let size = Size::new(53, 31);
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = ExportJob::new(plan(&dir.path().join("é"), "overlay", size, &[("a", None)])).unwrap();
+    let mask = block(size, 10..40, 5..25);
+    let picture = RgbFrame::filled(size, [90; 3]);
+    let masks = [ExportMask { object: ObjectId(1), mask: &mask, score: 1.0 }];
+    for (index, ticks) in (7..).zip([9000, 12_000, 18_000, 18_000, 24_000]) {
+        let pts = Some(Pts { ticks, time_base: Rational::new(1, 90_000) });
+        let (index, picture) = (FrameIndex(index), Some(&picture));
+        job.frame(&ExportFrame { index, file_name: None, pts, picture, masks: &masks }, Pass::Single).unwrap();
+    }
+    let summary = job.finish().unwrap().remove(0);
+    assert_eq!((summary.frames, summary.files), (5, 1));
+    let mut video = masklet::video::open(&dir.path().join("é/overlay.mp4")).unwrap();
+    assert_eq!((video.info().frames, video.info().size), (5, Size::new(54, 32)));
+    let times: Vec<_> = (0..5).map(|i| video.pts(FrameIndex(i)).unwrap().seconds()).collect();
+    for (found, expected) in times.iter().zip([0.0, 1.0 / 30.0, 0.1, 0.1, 1.0 / 6.0]) {
+        assert!((found - expected).abs() < 1e-3, "{times:?}");
+    }
+    let frame = video.frame(FrameIndex(2)).unwrap();
+    let at = |x: usize, y: usize| frame.data()[(y * 54 + x) * 3];
+    // Red grows inside the mask and stays outside, as far as the codec keeps it.
+    assert!(at(25, 15) > 130 && at(3, 28).abs_diff(90) < 12, "{} {}", at(25, 15), at(3, 28));
+    assert_eq!(files(dir.path()), ["é/masklet.json", "é/overlay.mp4"]);
+}
+
+#[test]
+#[cfg(feature = "ffmpeg")]
+fn folders_without_times_and_one_pixel_become_video_too() {
+    for size in [Size::new(1, 1), Size::new(853, 480)] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut plan = plan(dir.path(), "overlay", size, &[("a", None)]);
+        plan.frame_rate = Rational::new(0, 0);
+        let mut job = ExportJob::new(plan).unwrap();
+        let picture = RgbFrame::filled(size, [90; 3]);
+        for index in 0..3 {
+            let (index, picture) = (FrameIndex(index), Some(&picture));
+            let frame = ExportFrame { index, file_name: Some("a.png"), pts: None, picture, masks: &[] };
+            job.frame(&frame, Pass::Single).unwrap();
+        }
+        assert_eq!(job.finish().unwrap()[0].frames, 3);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -11,7 +11,7 @@ use super::coco::Coco;
 use super::indexed_png::IndexedPng;
 use super::overlay::Overlay;
 use super::sink::OpenSink;
-use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Format, ascii_json};
+use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Format, ascii_json, mp4};
 use crate::session::class_list;
 
 /// One format being written. Nothing lies under its final name before [`Exporter::finish`]; dropping it instead takes
@@ -57,7 +57,7 @@ impl ExportJob {
     /// # Errors
     /// No objects, no format, too many objects for a format, a folder that cannot be written, no video encoder.
     pub fn new(plan: ExportPlan) -> Result<Self, ExportError> {
-        Self::with_sink(plan, &|_, _| Err("this build has no video writer".to_owned()))
+        Self::with_sink(plan, &mp4::open)
     }
 
     /// As [`ExportJob::new`], with another video writer.

@@ -12,6 +12,7 @@ mod error;
 mod format;
 mod indexed_png;
 mod job;
+mod mp4;
 mod names;
 mod overlay;
 mod plan;
