@@ -371,6 +371,13 @@ fn the_overlay_takes_a_second_pass_in_order() {
         assert!(spec.comment.contains("\"version\":\"1.2.3\"") && path.extension().unwrap() == "mp4");
         Ok(Box::new(Recorder { frames: Arc::clone(&kept), path: path.to_owned() }) as Box<dyn FrameSink>)
     };
+    let refuse =
+        |path: &Path, _: &masklet::formats::SinkSpec<'_>| Err(format!("{}: no encoder", path.display()));
+    let refused =
+        ExportJob::with_sink(plan(dir.path(), "overlay", SIZE, &[("a", None)]), &refuse).err().unwrap();
+    let expected =
+        format!("{} cannot be written as video: no encoder", dir.path().join("overlay.mp4").display());
+    assert_eq!(refused.to_string(), expected);
     let mut job = ExportJob::with_sink(plan(dir.path(), "png,overlay", SIZE, &[("a", None)]), &open).unwrap();
     assert!(job.needs_order() && job.needs_picture(Pass::Ordered) && !job.needs_picture(Pass::AnyOrder));
     let mask = block(SIZE, 0..9, 0..9);
@@ -404,10 +411,12 @@ fn the_overlay_is_a_video_with_the_times_of_the_source() {
     for (index, ticks) in (7..).zip([9000, 12_000, 18_000, 18_000, 24_000]) {
         let pts = Some(Pts { ticks, time_base: Rational::new(1, 90_000) });
         let (index, picture) = (FrameIndex(index), Some(&picture));
-        job.frame(&ExportFrame { index, file_name: None, pts, picture, masks: &masks }, Pass::Single).unwrap();
+        job.frame(&ExportFrame { index, file_name: None, pts, picture, masks: &masks }, Pass::Single)
+            .unwrap();
     }
     let summary = job.finish().unwrap().remove(0);
     assert_eq!((summary.frames, summary.files), (5, 1));
+    assert!(summary.encoder.is_some());
     let mut video = masklet::video::open(&dir.path().join("é/overlay.mp4")).unwrap();
     assert_eq!((video.info().frames, video.info().size), (5, Size::new(54, 32)));
     let times: Vec<_> = (0..5).map(|i| video.pts(FrameIndex(i)).unwrap().seconds()).collect();

@@ -50,6 +50,10 @@ impl FrameSink for Mp4 {
         writer.write_at(picture, self.last).map_err(reason)
     }
 
+    fn encoder(&self) -> Option<&str> {
+        self.writer.as_ref().map(VideoWriter::encoder_name)
+    }
+
     fn finish(self: Box<Self>) -> Result<u32, String> {
         let Some(writer) = self.writer else { return Ok(0) };
         let expected = writer.padded_size();

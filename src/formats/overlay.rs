@@ -26,8 +26,7 @@ impl Overlay {
         let file = AtomicFile::new(target)?;
         let comment = plan.stamp.to_line();
         let spec = SinkSpec { size: plan.size, frame_rate: plan.frame_rate, comment: &comment };
-        let sink = open(file.path(), &spec)
-            .map_err(|reason| ExportError::Video { path: file.target().to_owned(), reason })?;
+        let sink = open(file.path(), &spec).map_err(|reason| refused(&file, &reason))?;
         Ok(Self { plan, sink, file, last: None, frames: 0 })
     }
 }
@@ -46,9 +45,7 @@ impl Exporter for Overlay {
             .collect();
         let mut picture = picture.clone();
         draw_masks(&mut picture, &drawn);
-        self.sink
-            .frame(&picture, frame.pts)
-            .map_err(|reason| ExportError::Video { path: self.file.target().to_owned(), reason })?;
+        self.sink.frame(&picture, frame.pts).map_err(|reason| refused(&self.file, &reason))?;
         self.last = Some(frame.index);
         self.frames += 1;
         Ok(())
@@ -61,7 +58,8 @@ impl Exporter for Overlay {
         if frames == 0 {
             return Ok(summary);
         }
-        let back = sink.finish().map_err(|reason| ExportError::Video { path: path.clone(), reason })?;
+        summary.encoder = sink.encoder().map(str::to_owned);
+        let back = sink.finish().map_err(|reason| refused(&file, &reason))?;
         if back != frames {
             return Err(ExportError::Invalid {
                 path,
@@ -72,4 +70,10 @@ impl Exporter for Overlay {
         (summary.frames, summary.files) = (frames, 1);
         Ok(summary)
     }
+}
+
+/// What the writer said, without the temporary name that it was given: that one would only puzzle.
+fn refused(file: &AtomicFile, reason: &str) -> ExportError {
+    let reason = reason.replace(&format!("{}: ", file.path().display()), "");
+    ExportError::Video { path: file.target().to_owned(), reason }
 }

@@ -66,6 +66,8 @@ pub struct ExportSummary {
     pub annotations: u64,
     /// Pixels, over all frames, where masks overlapped and the order of the list decided; 0 for formats that keep both.
     pub overlapping_pixels: u64,
+    /// Name of the video encoder; `None` for other formats.
+    pub encoder: Option<String>,
     /// What a person should know.
     pub warnings: Vec<String>,
 }
@@ -73,8 +75,8 @@ pub struct ExportSummary {
 impl ExportSummary {
     /// A summary of nothing yet.
     pub(super) fn new(format: Format, path: PathBuf) -> Self {
-        let warnings = Vec::new();
-        Self { format, path, frames: 0, files: 0, annotations: 0, overlapping_pixels: 0, warnings }
+        let (encoder, warnings) = (None, Vec::new());
+        Self { format, path, frames: 0, files: 0, annotations: 0, overlapping_pixels: 0, encoder, warnings }
     }
 
     /// Warns of files of an earlier export that lie between the new ones.

@@ -23,6 +23,11 @@ pub trait FrameSink: Send {
     /// In words, without the file's name.
     fn frame(&mut self, picture: &RgbFrame, pts: Option<Pts>) -> Result<(), String>;
 
+    /// Name of the encoder, once it is known.
+    fn encoder(&self) -> Option<&str> {
+        None
+    }
+
     /// Ends the file, so that it can be played, and returns its number of frames as it reads back.
     ///
     /// # Errors
