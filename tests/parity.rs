@@ -1,12 +1,231 @@
-//! The engine against the official PyTorch code, through the goldens of `tests/parity/` (see the README there). No Python needed.
+//! The engine against the official PyTorch code, through the goldens of `tests/parity/` (see the README there). No
+//! Python is needed.
+#![allow(clippy::print_stderr, reason = "the figures are what one wants to see of these tests")]
 
+#[path = "parity/compare.rs"]
+mod compare;
+#[path = "parity/golden.rs"]
+mod golden;
+#[path = "parity/play.rs"]
+mod play;
+#[path = "parity/teacher.rs"]
+mod teacher;
+
+use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
-use masklet::base::FrameIndex;
+use compare::{Findings, Gates};
+use golden::Golden;
+use masklet::base::{FrameIndex, ObjectId};
+use masklet::convert::{ConvertOptions, WeightType, random_checkpoint, to_gguf_bytes};
 use masklet::demo::DemoClip;
+use masklet::engine::{
+    BankConfig, Model, ModelOptions, Padding, Policy, Rounding, SingleMask, SlotRule, Tracker, TrackerOptions,
+    VideoEngine, VideoShape,
+};
+use masklet::model::{Gelu, Lowering, PerceiverPositions};
+use play::{Played, Setting};
+use sha2::{Digest as _, Sha256};
 
-/// Frame `i` of the parity tests is frame `STRIDE * i` of the demo clip, so that 24 frames hold motion, an occlusion and an absence.
-const STRIDE: u32 = 3;
+/// SHA-256 of the random checkpoint; `random_checkpoint.py` prints the same.
+const RANDOM_SHA256: &str = "6892a52c1121eb0a691b785cbf604241051b4eafade6fa413097e7ddcbbda967";
+
+static SHIPPED: LazyLock<Arc<Model>> =
+    LazyLock::new(|| Model::built_in(&ModelOptions::default()).expect("the built-in model loads"));
+
+static RANDOM: LazyLock<Arc<Model>> = LazyLock::new(|| {
+    let options = ConvertOptions { weights: WeightType::F32, native_size: 512, ..ConvertOptions::default() };
+    let bytes = to_gguf_bytes(&random_checkpoint(), &options).expect("the random checkpoint converts");
+    Model::from_bytes(Cow::Owned(bytes), &ModelOptions::default()).expect("the random model loads")
+});
+
+/// The engine uses all cores: one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// CPU, f32. What leaves the memory attention has gone through ggml's own rotary frequencies; from frame 1 on the
+/// memories hold bf16 values, of which a few in ten thousand round the other way and are then 2^-8 off.
+const F32: Gates = Gates {
+    logits: 5e-3,
+    iou: 0.999,
+    points: |point, frame| match (point, frame.0) {
+        ("mask_ds", 0) => 5e-5,
+        (_, 0) | ("stem" | "stage0" | "stage1" | "stage2" | "stage3" | "fpn2" | "conv_s0" | "conv_s1" | "sparse", _) => 1e-5,
+        _ => 2e-4,
+    },
+};
+
+/// CPU, f32, each stage fed by the reference.
+const FORCED: Gates = Gates {
+    logits: 5e-4,
+    iou: 0.999,
+    points: |point, _| match point {
+        "mask_ds" => 5e-5,
+        "ma0_self" | "ma0_cross" | "memattn" => 2e-5,
+        _ => 1e-5,
+    },
+};
+
+/// Weights rounded to f16, against those that were not.
+const F16: Gates = Gates { logits: f32::INFINITY, iou: 0.99, points: |_, _| f64::INFINITY };
+
+fn official(golden: &Golden) -> Setting {
+    let lowering = Lowering::cpu();
+    Setting { side: golden.side(), frames: golden.frames(), policy: Policy::OFFICIAL, lowering, probing: false }
+}
+
+fn report(what: &str, found: &Findings) {
+    let Findings { logits, iou, masks, points, point: (far, name), .. } = found;
+    eprintln!("{what}: {masks} masks, logits within {logits:.1e}, IoU at least {iou:.5}; {points} points, {name} {far:.1e}");
+}
+
+fn assert_none(what: &str, found: &Findings) {
+    report(what, found);
+    let (count, first) = (found.faults.len(), found.faults.iter().take(12).cloned().collect::<Vec<_>>().join("\n"));
+    assert!(found.faults.is_empty(), "{what}: {count} differences\n{first}");
+}
+
+/// Plays every scenario of a golden and holds it to `gates`.
+fn all_scenarios(name: &str, model: &Arc<Model>, gates: &Gates) {
+    let golden = Golden::load(name);
+    for scenario in golden.scenarios() {
+        let probing = (0..golden.frames()).any(|f| !golden.points(&scenario.name, FrameIndex(f)).is_empty());
+        let played = play::play(model, &Setting { probing, ..official(&golden) }, &scenario);
+        assert_none(&format!("{name} {}", scenario.name), &compare::compare(&golden, &scenario.name, &played, gates));
+    }
+}
+
+#[test]
+fn frames_are_those_of_the_goldens() {
+    let golden = Golden::load("shipped-512");
+    assert_eq!(golden.picture(), DemoClip::SIZE);
+    for (i, expected) in golden.hashes(false).iter().enumerate() {
+        let own = hex(&play::frame(FrameIndex(i as u32)).into_data());
+        assert_eq!(own, *expected, "frame {i} is another picture: run make_goldens.py after changing the demo clip");
+    }
+}
+
+#[test]
+fn goldens_belong_to_the_built_in_model() {
+    let hash = SHIPPED.report(512).model_hash;
+    for name in ["shipped-512", "shipped-1024"] {
+        assert_eq!(Golden::load(name).model(), hash, "{name} is of another model file: run ./dev weights");
+    }
+}
+
+#[test]
+fn golden_masks_are_partial() {
+    for name in ["shipped-512", "shipped-1024", "random-512", "random-1024", "source-512"] {
+        let golden = Golden::load(name);
+        for scenario in golden.scenarios() {
+            for (frame, object, answer) in golden.answers(&scenario.name) {
+                // The absent cases: an object that the prompt says is not there, and the bird that leaves the picture.
+                let absent = scenario.name == "empty" || (scenario.name == "two" && object == ObjectId(2));
+                let partial = (0.005..=0.6).contains(&answer.area);
+                assert!(partial || absent, "{name}, {}, frame {frame}: {}", scenario.name, answer.area);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_random_checkpoint_is_its_twins() {
+    assert_eq!(random_checkpoint().content_sha256(), RANDOM_SHA256);
+}
+
+#[test]
+fn the_network_sees_what_pillow_makes() {
+    let _alone = alone();
+    for (name, count) in [("shipped-512", 24), ("shipped-1024", 2)] {
+        let golden = Golden::load(name);
+        let (sink, points) = play::collector();
+        let video = VideoShape { size: DemoClip::SIZE, frames: golden.frames() };
+        let options = TrackerOptions { size: Some(golden.side()), probe: Some(sink), ..TrackerOptions::default() };
+        let mut tracker = Tracker::new(&SHIPPED, video, options).expect("the model works at this size");
+        for (i, expected) in golden.hashes(true).iter().enumerate().take(count) {
+            let at = FrameIndex(i as u32);
+            tracker.encode(at, &play::frame(at)).expect("frames have the video's size");
+            let points = points.lock().expect("no test thread panics with the lock");
+            let planes = &points["pixels"];
+            let (mean, std) = ([0.485f32, 0.456, 0.406], [0.229f32, 0.224, 0.225]);
+            let area = planes.len() / 3;
+            let bytes: Vec<u8> = (0..planes.len())
+                .map(|i| ((planes[(i % 3) * area + i / 3] * std[i % 3] + mean[i % 3]) * 255.0).round() as u8)
+                .collect();
+            assert_eq!(hex(&bytes), *expected, "{name}, frame {i}");
+        }
+    }
+}
+
+#[test]
+fn shipped_weights_at_512() {
+    let _alone = alone();
+    all_scenarios("shipped-512", &SHIPPED, &F32);
+}
+
+#[test]
+fn random_weights_at_512() {
+    let _alone = alone();
+    all_scenarios("random-512", &RANDOM, &F32);
+}
+
+#[test]
+fn at_1024() {
+    let _alone = alone();
+    all_scenarios("shipped-1024", &SHIPPED, &F32);
+    all_scenarios("random-1024", &RANDOM, &F32);
+}
+
+#[test]
+fn storing_weights_as_f16_costs_little() {
+    let _alone = alone();
+    all_scenarios("source-512", &SHIPPED, &F16);
+}
+
+#[test]
+fn memory_stages_fed_by_the_reference() {
+    let _alone = alone();
+    for (name, model) in
+        [("shipped-512", &*SHIPPED), ("random-512", &*RANDOM), ("shipped-1024", &*SHIPPED), ("random-1024", &*RANDOM)]
+    {
+        let found = teacher::check(model, &Golden::load(name), Lowering::cpu(), &FORCED);
+        assert!(found.masks > 0 && found.points > 8, "{name}: nothing was compared");
+        assert_none(&format!("{name}, teacher-forced"), &found);
+    }
+}
+
+/// Plays the first `frames` frames of a scenario wrongly and expects the comparison to notice.
+fn mutant(what: &str, golden: &str, scenario: &str, frames: u32, change: impl FnOnce(&mut Setting)) {
+    let model = if golden.starts_with("random") { &*RANDOM } else { &*SHIPPED };
+    let golden = Golden::load(golden).first(frames);
+    let mut setting = Setting { frames, probing: true, ..official(&golden) };
+    let scenario = golden.scenario(scenario);
+    let right = compare::compare(&golden, &scenario.name, &play::play(model, &setting, &scenario), &F32);
+    assert_none(&format!("without {what}"), &right);
+    change(&mut setting);
+    let wrong: Played = play::play(model, &setting, &scenario);
+    let found = compare::compare(&golden, &scenario.name, &wrong, &F32);
+    report(&format!("with {what}: {} differences", found.faults.len()), &found);
+    assert!(!found.faults.is_empty(), "{what} went unnoticed");
+}
+
+#[test]
+fn mutants_are_noticed() {
+    let _alone = alone();
+    mutant("tanh GELU", "random-512", "click", 2, |s| s.lowering.variant.gelu = Gelu::Tanh);
+    mutant("one not-a-point token", "random-512", "click", 2, |s| s.policy.padding = Padding::One);
+    mutant("memories unrounded", "random-512", "click", 2, |s| s.policy.rounding = Rounding::None);
+    mutant("positions on the perceiver's keys alone", "random-512", "click", 2, |s| {
+        s.lowering.variant.perceiver_positions = PerceiverPositions::KeysOnly;
+    });
+    mutant("no stability rule", "shipped-512", "click3", 1, |s| s.policy.single_mask = SingleMask::Always);
+    mutant("memory slots by rank", "random-512", "future", 19, |s| {
+        s.policy.bank = BankConfig { slot_rule: SlotRule::ByRank, ..s.policy.bank };
+    });
+}
 
 /// Writes the 24 frames as PNG into the folder named by PARITY_FRAMES, for make_goldens.py.
 #[test]
@@ -15,9 +234,13 @@ fn write_frames() {
     let folder = PathBuf::from(std::env::var_os("PARITY_FRAMES").expect("PARITY_FRAMES names the folder"));
     std::fs::create_dir_all(&folder).expect("the folder can be made");
     for i in 0..24 {
-        let picture = DemoClip.frame(FrameIndex(STRIDE * i));
+        let picture = play::frame(FrameIndex(i));
         let size = picture.size();
         let image = image::RgbImage::from_raw(size.width, size.height, picture.into_data()).expect("whole frame");
         image.save(folder.join(format!("{i:05}.png"))).expect("the frame can be written");
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

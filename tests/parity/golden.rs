@@ -7,7 +7,8 @@ use masklet::base::{BoxXyxy, Click, FrameIndex, FramePrompts, Label, Mask, Objec
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 
-const SAMPLES: u64 = 256;
+/// How many values a digest keeps.
+pub const SAMPLES: usize = 256;
 
 /// One step of a scenario.
 #[derive(Clone, Debug, serde::Deserialize)]
@@ -78,8 +79,37 @@ pub struct Answer {
     pub area: f32,
     /// Of the low-resolution logits.
     pub logits: Digest,
-    /// The mask at picture size.
-    pub mask: Mask,
+    /// The mask at picture size, or what is known of it.
+    pub mask: KnownMask,
+}
+
+/// A mask, whole or at pseudo-random pixels.
+#[derive(Clone, Debug)]
+pub enum KnownMask {
+    /// Every pixel.
+    Whole(Mask),
+    /// The pixels at [`positions`] of the picture.
+    Sampled(Vec<bool>),
+}
+
+impl KnownMask {
+    /// Intersection over union with `other`, as far as is known; 1 for two empty masks.
+    pub fn iou(&self, other: &Mask) -> f64 {
+        let places = other.data().iter().map(|&v| v != 0);
+        let (mut both, mut either) = (0u32, 0u32);
+        let mut count = |a: bool, b: bool| {
+            both += u32::from(a && b);
+            either += u32::from(a || b);
+        };
+        match self {
+            Self::Whole(mask) => mask.data().iter().zip(places).for_each(|(&a, b)| count(a != 0, b)),
+            Self::Sampled(bits) => {
+                let at = positions(other.data().len(), bits.len());
+                bits.iter().zip(at).for_each(|(&a, i)| count(a, other.data()[i] != 0));
+            }
+        }
+        if either == 0 { 1.0 } else { f64::from(both) / f64::from(either) }
+    }
 }
 
 /// A golden file.
@@ -103,9 +133,20 @@ impl Golden {
         text.parse().unwrap_or_else(|_| panic!("the golden's {key} is {text:?}"))
     }
 
+    /// The same, as if the clip had `frames` frames.
+    pub fn first(mut self, frames: u32) -> Self {
+        self.meta.insert("frames".into(), frames.to_string());
+        self
+    }
+
     /// Side of the network's picture.
     pub fn side(&self) -> u32 {
         self.meta("size")
+    }
+
+    /// SHA-256 of the model file that the golden belongs to; empty where it belongs to none.
+    pub fn model(&self) -> String {
+        self.meta("model_sha256")
     }
 
     /// Number of frames.
@@ -166,11 +207,16 @@ impl Golden {
         let tensors = self.tensors();
         let key = format!("{scenario}/{:05}/{object}", frame.0);
         let numbers = floats(&tensors.tensor(&key).ok()?);
-        let rle = tensors.tensor(&format!("{key}/rle")).expect("every answer has its mask");
-        let text = std::str::from_utf8(rle.data()).expect("run lengths are ASCII");
+        let mask = match tensors.tensor(&format!("{key}/rle")) {
+            Ok(rle) => KnownMask::Whole(self.decode(std::str::from_utf8(rle.data()).expect("run lengths are ASCII"))),
+            Err(_) => {
+                let bits = tensors.tensor(&format!("{key}/bits")).expect("every answer has its mask");
+                KnownMask::Sampled(bits.data().iter().flat_map(|b| (0..8).map(move |i| b >> i & 1 != 0)).collect())
+            }
+        };
         let chosen = (numbers[0] >= 0.0).then_some(numbers[0] as u8);
         let (score, area) = (numbers[1], numbers[2]);
-        Some(Answer { chosen, score, area, logits: digest(&numbers[3..]), mask: self.decode(text) })
+        Some(Answer { chosen, score, area, logits: digest(&numbers[3..]), mask })
     }
 
     /// Every answer of `scenario`, by frame and object.
@@ -205,11 +251,10 @@ fn digest(numbers: &[f32]) -> Digest {
     Digest { mean: numbers[0], std: numbers[1], largest: numbers[2], values: numbers[3..].to_vec() }
 }
 
-/// Which elements of a tensor of `count` elements a digest keeps.
-pub fn positions(count: usize) -> Vec<usize> {
-    let count = count as u64;
-    if count <= SAMPLES {
-        return (0..count as usize).collect();
+/// Which of `count` elements a sample of `samples` keeps: all when there are no more, else pseudo-random ones.
+pub fn positions(count: usize, samples: usize) -> Vec<usize> {
+    if count <= samples {
+        return (0..count).collect();
     }
     let mix = |k: u64| {
         let x = (k + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -217,5 +262,5 @@ pub fn positions(count: usize) -> Vec<usize> {
         let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         x ^ (x >> 31)
     };
-    (0..SAMPLES).map(|k| (mix(k) % count) as usize).collect()
+    (0..samples as u64).map(|k| (mix(k) % count as u64) as usize).collect()
 }
