@@ -4,6 +4,8 @@
 
 #[path = "parity/compare.rs"]
 mod compare;
+#[path = "parity/dump.rs"]
+mod dump;
 #[path = "parity/golden.rs"]
 mod golden;
 #[path = "parity/play.rs"]
@@ -20,12 +22,12 @@ use golden::Golden;
 use masklet::base::{FrameIndex, ObjectId};
 use masklet::convert::{ConvertOptions, WeightType, random_checkpoint, to_gguf_bytes};
 use masklet::demo::DemoClip;
+use masklet::engine::bank::{BankConfig, SlotRule};
 use masklet::engine::{
-    BankConfig, Model, ModelOptions, Padding, Policy, Rounding, SingleMask, SlotRule, Tracker, TrackerOptions,
-    VideoEngine, VideoShape,
+    Model, ModelOptions, Padding, Policy, Rounding, SingleMask, Tracker, TrackerOptions, VideoEngine, VideoShape,
 };
 use masklet::model::{Gelu, Lowering, PerceiverPositions};
-use play::{Played, Setting};
+use play::Setting;
 use sha2::{Digest as _, Sha256};
 
 /// SHA-256 of the random checkpoint; `random_checkpoint.py` prints the same.
@@ -197,34 +199,47 @@ fn memory_stages_fed_by_the_reference() {
     }
 }
 
-/// Plays the first `frames` frames of a scenario wrongly and expects the comparison to notice.
-fn mutant(what: &str, golden: &str, scenario: &str, frames: u32, change: impl FnOnce(&mut Setting)) {
+/// A deliberate mistake, by name.
+type Mutant = (&'static str, fn(&mut Setting));
+
+/// Plays the first `frames` frames of a scenario rightly, which must pass, and with each mutant, which must not.
+fn mutants(golden: &str, scenario: &str, frames: u32, mutants: &[Mutant]) {
     let model = if golden.starts_with("random") { &*RANDOM } else { &*SHIPPED };
     let golden = Golden::load(golden).first(frames);
-    let mut setting = Setting { frames, probing: true, ..official(&golden) };
     let scenario = golden.scenario(scenario);
-    let right = compare::compare(&golden, &scenario.name, &play::play(model, &setting, &scenario), &F32);
-    assert_none(&format!("without {what}"), &right);
-    change(&mut setting);
-    let wrong: Played = play::play(model, &setting, &scenario);
-    let found = compare::compare(&golden, &scenario.name, &wrong, &F32);
-    report(&format!("with {what}: {} differences", found.faults.len()), &found);
-    assert!(!found.faults.is_empty(), "{what} went unnoticed");
+    let setting = Setting { frames, probing: true, ..official(&golden) };
+    let hold = |setting: &Setting| {
+        compare::compare(&golden, &scenario.name, &play::play(model, setting, &scenario), &F32)
+    };
+    assert_none(&format!("{} without a mutant", scenario.name), &hold(&setting));
+    for (what, change) in mutants {
+        let mut wrong = setting;
+        change(&mut wrong);
+        let found = hold(&wrong);
+        report(&format!("{} with {what}: {} differences", scenario.name, found.faults.len()), &found);
+        assert!(!found.faults.is_empty(), "{what} went unnoticed");
+    }
 }
 
 #[test]
 fn mutants_are_noticed() {
     let _alone = alone();
-    mutant("tanh GELU", "random-512", "click", 2, |s| s.lowering.variant.gelu = Gelu::Tanh);
-    mutant("one not-a-point token", "random-512", "click", 2, |s| s.policy.padding = Padding::One);
-    mutant("memories unrounded", "random-512", "click", 2, |s| s.policy.rounding = Rounding::None);
-    mutant("positions on the perceiver's keys alone", "random-512", "click", 2, |s| {
-        s.lowering.variant.perceiver_positions = PerceiverPositions::KeysOnly;
-    });
-    mutant("no stability rule", "shipped-512", "click3", 1, |s| s.policy.single_mask = SingleMask::Always);
-    mutant("memory slots by rank", "random-512", "future", 19, |s| {
-        s.policy.bank = BankConfig { slot_rule: SlotRule::ByRank, ..s.policy.bank };
-    });
+    mutants(
+        "random-512",
+        "click",
+        2,
+        &[
+            ("tanh GELU", |s| s.lowering.variant.gelu = Gelu::Tanh),
+            ("one not-a-point token", |s| s.policy.padding = Padding::One),
+            ("memories not rounded to bf16", |s| s.policy.rounding = Rounding::None),
+            ("perceiver positions on keys alone", |s| {
+                s.lowering.variant.perceiver_positions = PerceiverPositions::KeysOnly;
+            }),
+        ],
+    );
+    mutants("shipped-512", "click3", 1, &[("no stability rule", |s| s.policy.single_mask = SingleMask::Always)]);
+    let by_rank = |s: &mut Setting| s.policy.bank = BankConfig { slot_rule: SlotRule::ByRank, ..s.policy.bank };
+    mutants("random-512", "future", 19, &[("memory slots by rank", by_rank)]);
 }
 
 /// Writes the 24 frames as PNG into the folder named by PARITY_FRAMES, for make_goldens.py.
@@ -239,6 +254,23 @@ fn write_frames() {
         let image = image::RgbImage::from_raw(size.width, size.height, picture.into_data()).expect("whole frame");
         image.save(folder.join(format!("{i:05}.png"))).expect("the frame can be written");
     }
+}
+
+/// Writes what a model file answers, whole, for run_full.py: PARITY_MODEL, PARITY_SIDE, PARITY_OUT, and optionally
+/// PARITY_FRAMES_COUNT, PARITY_SCENARIOS and PARITY_POINTS (frames), the last two separated by commas.
+#[test]
+#[ignore = "writes files for run_full.py"]
+fn write_answers() {
+    let value = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+    let needed = |name: &str| value(name).unwrap_or_else(|| panic!("{name} must be set"));
+    let number = |text: String| text.parse::<u32>().expect("a number");
+    let list = |name: &str| value(name).map_or(Vec::new(), |v| v.split(',').map(str::to_owned).collect());
+    let model = Model::load(needed("PARITY_MODEL").as_ref(), &ModelOptions::default()).expect("the model file loads");
+    let points: Vec<u32> = list("PARITY_POINTS").into_iter().map(number).collect();
+    let folder = PathBuf::from(needed("PARITY_OUT"));
+    std::fs::create_dir_all(&folder).expect("the folder can be made");
+    let frames = value("PARITY_FRAMES_COUNT").map_or(24, number);
+    dump::write(&model, number(needed("PARITY_SIDE")), frames, &list("PARITY_SCENARIOS"), &points, &folder);
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,9 +1,11 @@
 //! Owns the comparison: how far an answer of the engine is from the golden one, and whether that is near enough.
 
 use masklet::base::FrameIndex;
+use masklet::demo::DemoClip;
+use masklet::engine::masks::MaskResizer;
 
 use super::golden::{Digest, Golden, SAMPLES, positions};
-use super::play::{self, Played, Points};
+use super::play::{Played, Points};
 
 /// How near is near enough.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +73,7 @@ pub fn deviation(point: &str, own: &[f32], golden: &Digest) -> f64 {
 /// Compares what was played of `scenario` with the golden.
 pub fn compare(golden: &Golden, scenario: &str, played: &Played, gates: &Gates) -> Findings {
     let mut found = Findings { iou: 1.0, ..Findings::default() };
+    let mut resizer = MaskResizer::new();
     for (frame, object, answer) in golden.answers(scenario) {
         let at = format!("{scenario}, frame {frame}, object {object}");
         let Some(own) = played.outputs.get(&(frame, object)) else {
@@ -85,7 +88,7 @@ pub fn compare(golden: &Golden, scenario: &str, played: &Played, gates: &Gates) 
         let sample = positions(own.logits.data.len(), SAMPLES);
         let pairs = sample.iter().zip(&answer.logits.values).map(|(&i, &g)| (own.logits.data[i] - g).abs());
         let worst = pairs.fold(0.0, f32::max).max((own.score - answer.score).abs());
-        let iou = answer.mask.iou(&play::mask(&own.logits));
+        let iou = answer.mask.iou(&resizer.mask(&own.logits, DemoClip::SIZE));
         if !(worst <= gates.logits) {
             found.faults.push(format!("{at}: logits or score differ by {worst}"));
         }

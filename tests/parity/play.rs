@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use masklet::base::{FrameIndex, Logits, Mask, ObjectId, RgbFrame, Size};
+use masklet::base::{FrameIndex, ObjectId, RgbFrame, Size};
 use masklet::demo::DemoClip;
 use masklet::engine::{Direction, Model, ObjectOutput, Policy, ProbeSink, Tracker, TrackerOptions, VideoEngine, VideoShape};
 use masklet::model::Lowering;
@@ -65,6 +65,7 @@ pub fn play(model: &Arc<Model>, setting: &Setting, scenario: &Scenario) -> Playe
         policy: setting.policy,
         lowering: setting.lowering,
         probe: setting.probing.then_some(sink),
+        ..TrackerOptions::default()
     };
     let mut tracker = Tracker::new(model, video, options).expect("the model works at this size");
     for step in &scenario.steps {
@@ -115,10 +116,4 @@ pub fn resized(logits: &[f32], side: usize, size: Size) -> Vec<f32> {
         columns.map(move |&(l, r, v)| mix(a, l, r, v) * (1.0 - w) + mix(b, l, r, v) * w).collect::<Vec<_>>()
     };
     rows.iter().flat_map(row).collect()
-}
-
-/// The mask of `logits` at picture size.
-pub fn mask(logits: &Logits) -> Mask {
-    let values = resized(&logits.data, logits.width as usize, DemoClip::SIZE);
-    Mask::new(DemoClip::SIZE, values.iter().map(|v| u8::from(*v > 0.0)).collect()).expect("one value a pixel")
 }
