@@ -24,7 +24,8 @@ use masklet::convert::{ConvertOptions, WeightType, random_checkpoint, to_gguf_by
 use masklet::demo::DemoClip;
 use masklet::engine::bank::{BankConfig, SlotRule};
 use masklet::engine::{
-    Model, ModelOptions, Padding, Policy, Rounding, SingleMask, Tracker, TrackerOptions, VideoEngine, VideoShape,
+    Model, ModelOptions, Padding, Policy, Rounding, SingleMask, Tracker, TrackerOptions, VideoEngine,
+    VideoShape,
 };
 use masklet::model::{Gelu, Lowering, PerceiverPositions};
 use play::Setting;
@@ -55,7 +56,11 @@ const F32: Gates = Gates {
     iou: 0.999,
     points: |point, frame| match (point, frame.0) {
         ("mask_ds", 0) => 5e-5,
-        (_, 0) | ("stem" | "stage0" | "stage1" | "stage2" | "stage3" | "fpn2" | "conv_s0" | "conv_s1" | "sparse", _) => 1e-5,
+        (_, 0)
+        | (
+            "stem" | "stage0" | "stage1" | "stage2" | "stage3" | "fpn2" | "conv_s0" | "conv_s1" | "sparse",
+            _,
+        ) => 1e-5,
         _ => 2e-4,
     },
 };
@@ -76,17 +81,26 @@ const F16: Gates = Gates { logits: f32::INFINITY, iou: 0.99, points: |_, _| f64:
 
 fn official(golden: &Golden) -> Setting {
     let lowering = Lowering::cpu();
-    Setting { side: golden.side(), frames: golden.frames(), policy: Policy::OFFICIAL, lowering, probing: false }
+    Setting {
+        side: golden.side(),
+        frames: golden.frames(),
+        policy: Policy::OFFICIAL,
+        lowering,
+        probing: false,
+    }
 }
 
 fn report(what: &str, found: &Findings) {
     let Findings { logits, iou, masks, points, point: (far, name), .. } = found;
-    eprintln!("{what}: {masks} masks, logits within {logits:.1e}, IoU at least {iou:.5}; {points} points, {name} {far:.1e}");
+    eprintln!(
+        "{what}: {masks} masks, logits within {logits:.1e}, IoU at least {iou:.5}; {points} points, {name} {far:.1e}"
+    );
 }
 
 fn assert_none(what: &str, found: &Findings) {
     report(what, found);
-    let (count, first) = (found.faults.len(), found.faults.iter().take(12).cloned().collect::<Vec<_>>().join("\n"));
+    let (count, first) =
+        (found.faults.len(), found.faults.iter().take(12).cloned().collect::<Vec<_>>().join("\n"));
     assert!(found.faults.is_empty(), "{what}: {count} differences\n{first}");
 }
 
@@ -96,7 +110,10 @@ fn all_scenarios(name: &str, model: &Arc<Model>, gates: &Gates) {
     for scenario in golden.scenarios() {
         let probing = (0..golden.frames()).any(|f| !golden.points(&scenario.name, FrameIndex(f)).is_empty());
         let played = play::play(model, &Setting { probing, ..official(&golden) }, &scenario);
-        assert_none(&format!("{name} {}", scenario.name), &compare::compare(&golden, &scenario.name, &played, gates));
+        assert_none(
+            &format!("{name} {}", scenario.name),
+            &compare::compare(&golden, &scenario.name, &played, gates),
+        );
     }
 }
 
@@ -106,7 +123,10 @@ fn frames_are_those_of_the_goldens() {
     assert_eq!(golden.picture(), DemoClip::SIZE);
     for (i, expected) in golden.hashes(false).iter().enumerate() {
         let own = hex(&play::frame(FrameIndex(i as u32)).into_data());
-        assert_eq!(own, *expected, "frame {i} is another picture: run make_goldens.py after changing the demo clip");
+        assert_eq!(
+            own, *expected,
+            "frame {i} is another picture: run make_goldens.py after changing the demo clip"
+        );
     }
 }
 
@@ -145,7 +165,8 @@ fn the_network_sees_what_pillow_makes() {
         let golden = Golden::load(name);
         let (sink, points) = play::collector();
         let video = VideoShape { size: DemoClip::SIZE, frames: golden.frames() };
-        let options = TrackerOptions { size: Some(golden.side()), probe: Some(sink), ..TrackerOptions::default() };
+        let options =
+            TrackerOptions { size: Some(golden.side()), probe: Some(sink), ..TrackerOptions::default() };
         let mut tracker = Tracker::new(&SHIPPED, video, options).expect("the model works at this size");
         for (i, expected) in golden.hashes(true).iter().enumerate().take(count) {
             let at = FrameIndex(i as u32);
@@ -190,9 +211,12 @@ fn storing_weights_as_f16_costs_little() {
 #[test]
 fn memory_stages_fed_by_the_reference() {
     let _alone = alone();
-    for (name, model) in
-        [("shipped-512", &*SHIPPED), ("random-512", &*RANDOM), ("shipped-1024", &*SHIPPED), ("random-1024", &*RANDOM)]
-    {
+    for (name, model) in [
+        ("shipped-512", &*SHIPPED),
+        ("random-512", &*RANDOM),
+        ("shipped-1024", &*SHIPPED),
+        ("random-1024", &*RANDOM),
+    ] {
         let found = teacher::check(model, &Golden::load(name), Lowering::cpu(), &FORCED);
         assert!(found.masks > 0 && found.points > 8, "{name}: nothing was compared");
         assert_none(&format!("{name}, teacher-forced"), &found);
@@ -237,8 +261,14 @@ fn mutants_are_noticed() {
             }),
         ],
     );
-    mutants("shipped-512", "click3", 1, &[("no stability rule", |s| s.policy.single_mask = SingleMask::Always)]);
-    let by_rank = |s: &mut Setting| s.policy.bank = BankConfig { slot_rule: SlotRule::ByRank, ..s.policy.bank };
+    mutants(
+        "shipped-512",
+        "click3",
+        1,
+        &[("no stability rule", |s| s.policy.single_mask = SingleMask::Always)],
+    );
+    let by_rank =
+        |s: &mut Setting| s.policy.bank = BankConfig { slot_rule: SlotRule::ByRank, ..s.policy.bank };
     mutants("random-512", "future", 19, &[("memory slots by rank", by_rank)]);
 }
 
@@ -251,7 +281,8 @@ fn write_frames() {
     for i in 0..24 {
         let picture = play::frame(FrameIndex(i));
         let size = picture.size();
-        let image = image::RgbImage::from_raw(size.width, size.height, picture.into_data()).expect("whole frame");
+        let image =
+            image::RgbImage::from_raw(size.width, size.height, picture.into_data()).expect("whole frame");
         image.save(folder.join(format!("{i:05}.png"))).expect("the frame can be written");
     }
 }
@@ -265,7 +296,8 @@ fn write_answers() {
     let needed = |name: &str| value(name).unwrap_or_else(|| panic!("{name} must be set"));
     let number = |text: String| text.parse::<u32>().expect("a number");
     let list = |name: &str| value(name).map_or(Vec::new(), |v| v.split(',').map(str::to_owned).collect());
-    let model = Model::load(needed("PARITY_MODEL").as_ref(), &ModelOptions::default()).expect("the model file loads");
+    let model =
+        Model::load(needed("PARITY_MODEL").as_ref(), &ModelOptions::default()).expect("the model file loads");
     let points: Vec<u32> = list("PARITY_POINTS").into_iter().map(number).collect();
     let folder = PathBuf::from(needed("PARITY_OUT"));
     std::fs::create_dir_all(&folder).expect("the folder can be made");

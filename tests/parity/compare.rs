@@ -100,7 +100,8 @@ pub fn compare(golden: &Golden, scenario: &str, played: &Played, gates: &Gates) 
         found.masks += 1;
     }
     for (frame, points) in &played.points {
-        let chosen = golden.answers(scenario).iter().find(|(f, ..)| f == frame).and_then(|(_, _, a)| a.chosen);
+        let chosen =
+            golden.answers(scenario).iter().find(|(f, ..)| f == frame).and_then(|(_, _, a)| a.chosen);
         compare_points(golden, scenario, *frame, chosen, points, gates, &mut found);
     }
     found

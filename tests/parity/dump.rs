@@ -13,7 +13,14 @@ use super::play::{self, Setting};
 
 /// Plays `scenarios` (all when empty) at `side` and writes `FOLDER/SCENARIO.safetensors` with, for each frame and object,
 /// `FRAME/OBJECT` (chosen mask, object score, logits) and, for `click` on the frames `points`, `FRAME/point/NAME`.
-pub fn write(model: &Arc<Model>, side: u32, frames: u32, scenarios: &[String], points: &[u32], folder: &Path) {
+pub fn write(
+    model: &Arc<Model>,
+    side: u32,
+    frames: u32,
+    scenarios: &[String],
+    points: &[u32],
+    folder: &Path,
+) {
     let golden = Golden::load("shipped-512").first(frames);
     for scenario in golden.scenarios() {
         if !scenarios.is_empty() && !scenarios.contains(&scenario.name) {
@@ -36,7 +43,8 @@ pub fn write(model: &Arc<Model>, side: u32, frames: u32, scenarios: &[String], p
             }
         }
         let views = tensors.iter().map(|(name, data)| {
-            let view = TensorView::new(Dtype::F32, vec![data.len() / 4], data).expect("the shape fits the data");
+            let view =
+                TensorView::new(Dtype::F32, vec![data.len() / 4], data).expect("the shape fits the data");
             (name.as_str(), view)
         });
         let target = folder.join(format!("{}.safetensors", scenario.name));

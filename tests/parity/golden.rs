@@ -121,7 +121,8 @@ pub struct Golden {
 impl Golden {
     /// Reads `goldens/NAME.safetensors`.
     pub fn load(name: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/parity/goldens/{name}.safetensors"));
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("tests/parity/goldens/{name}.safetensors"));
         let data = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let (_, header) = SafeTensors::read_metadata(&data).expect("a golden is a safetensors file");
         let meta = header.metadata().clone().expect("a golden has metadata");
@@ -169,7 +170,9 @@ impl Golden {
     pub fn scenarios(&self) -> Vec<Scenario> {
         let text: String = self.meta("scenarios");
         let raw: Vec<RawScenario> = serde_json::from_str(&text).expect("scenarios are JSON");
-        raw.into_iter().map(|s| Scenario { name: s.name, steps: s.steps.iter().map(|r| self.step(r)).collect() }).collect()
+        raw.into_iter()
+            .map(|s| Scenario { name: s.name, steps: s.steps.iter().map(|r| self.step(r)).collect() })
+            .collect()
     }
 
     /// The scenario called `name`.
@@ -208,10 +211,14 @@ impl Golden {
         let key = format!("{scenario}/{:05}/{object}", frame.0);
         let numbers = floats(&tensors.tensor(&key).ok()?);
         let mask = match tensors.tensor(&format!("{key}/rle")) {
-            Ok(rle) => KnownMask::Whole(self.decode(std::str::from_utf8(rle.data()).expect("run lengths are ASCII"))),
+            Ok(rle) => {
+                KnownMask::Whole(self.decode(std::str::from_utf8(rle.data()).expect("run lengths are ASCII")))
+            }
             Err(_) => {
                 let bits = tensors.tensor(&format!("{key}/bits")).expect("every answer has its mask");
-                KnownMask::Sampled(bits.data().iter().flat_map(|b| (0..8).map(move |i| b >> i & 1 != 0)).collect())
+                KnownMask::Sampled(
+                    bits.data().iter().flat_map(|b| (0..8).map(move |i| b >> i & 1 != 0)).collect(),
+                )
             }
         };
         let chosen = (numbers[0] >= 0.0).then_some(numbers[0] as u8);
@@ -229,7 +236,8 @@ impl Golden {
     pub fn points(&self, scenario: &str, frame: FrameIndex) -> BTreeMap<String, Digest> {
         let prefix = format!("{scenario}/{:05}/point/", frame.0);
         let tensors = self.tensors();
-        let named = tensors.iter().filter_map(|(key, view)| Some((key.strip_prefix(&prefix)?.to_owned(), view)));
+        let named =
+            tensors.iter().filter_map(|(key, view)| Some((key.strip_prefix(&prefix)?.to_owned(), view)));
         named.map(|(name, view)| (name, digest(&floats(&view)))).collect()
     }
 
@@ -242,7 +250,9 @@ impl Golden {
 fn floats(view: &TensorView<'_>) -> Vec<f32> {
     match view.dtype() {
         Dtype::F32 => view.data().as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect(),
-        Dtype::BF16 => view.data().as_chunks().0.iter().map(|b| half::bf16::from_le_bytes(*b).to_f32()).collect(),
+        Dtype::BF16 => {
+            view.data().as_chunks().0.iter().map(|b| half::bf16::from_le_bytes(*b).to_f32()).collect()
+        }
         other => panic!("a golden has no {other:?}"),
     }
 }

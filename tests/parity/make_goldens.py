@@ -5,7 +5,7 @@
 
 FRAMES holds the PNG frames that `cargo test --test parity -- --ignored write_frames` writes. MODEL.gguf is the built-in model: the official
 code runs on exactly its numbers (unfold.py). WEIGHTS.pt is the checkpoint that it was converted from, for the golden of what storing in f16
-costs. RANDOM.pt comes from random_checkpoint.py and is made on the fly when left out. Writes goldens/*.safetensors beside this script.
+costs (or an f32 model file made of it). RANDOM.pt comes from random_checkpoint.py and is made on the fly when left out. Writes goldens/*.safetensors beside this script.
 """
 import argparse
 import hashlib
@@ -166,6 +166,9 @@ def main():
         checkpoints = {"shipped": f"{scratch}/shipped.pt", "random": args.random or f"{scratch}/random.pt", "source": args.source}
         if any(n.startswith("shipped") for n in wanted):
             write_checkpoint(args.model, checkpoints["shipped"])
+        if args.source and args.source.endswith(".gguf"):
+            checkpoints["source"] = f"{scratch}/source.pt"
+            write_checkpoint(args.source, checkpoints["source"])
         if not args.random and any(n.startswith("random") for n in wanted):
             subprocess.run([sys.executable, HERE / "random_checkpoint.py", checkpoints["random"]], check=True)
         for job in wanted:

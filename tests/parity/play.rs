@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use masklet::base::{FrameIndex, ObjectId, RgbFrame, Size};
 use masklet::demo::DemoClip;
-use masklet::engine::{Direction, Model, ObjectOutput, Policy, ProbeSink, Tracker, TrackerOptions, VideoEngine, VideoShape};
+use masklet::engine::{
+    Direction, Model, ObjectOutput, Policy, ProbeSink, Tracker, TrackerOptions, VideoEngine, VideoShape,
+};
 use masklet::model::Lowering;
 
 use super::golden::{Scenario, Step};

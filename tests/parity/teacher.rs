@@ -22,8 +22,8 @@ const SLOTS: u32 = 7;
 pub fn check(model: &Arc<Model>, golden: &Golden, lowering: Lowering, gates: &Gates) -> Findings {
     let (sink, points) = collector();
     let side = golden.side();
-    let mut stages =
-        Stages::new(model.weights(), model.backend(), lowering, side, Some(sink)).expect("the model works at this size");
+    let mut stages = Stages::new(model.weights(), model.backend(), lowering, side, Some(sink))
+        .expect("the model works at this size");
     let mut found = Findings { iou: 1.0, ..Findings::default() };
     for at in (0..golden.frames()).map(FrameIndex) {
         let (attended, logits) = (attends(golden, at), golden.teach("logits", at));
@@ -36,17 +36,21 @@ pub fn check(model: &Arc<Model>, golden: &Golden, lowering: Lowering, gates: &Ga
             let (values, positions, rotary) = memories(model, golden, at);
             stages.attend(&values, &positions, &rotary).expect("the stage runs");
             let token = model.weights().host("prompt_encoder.not_a_point").expect("every model has it");
-            stages.decode(Image::Conditioned, &[&token[..], &token[..]].concat(), Dense::NoMask).expect("the stage runs");
+            stages
+                .decode(Image::Conditioned, &[&token[..], &token[..]].concat(), Dense::NoMask)
+                .expect("the stage runs");
         }
         if let Some(logits) = logits {
             let mask = resized(&logits, side as usize / 4, masklet::base::Size::new(side, side));
             // The prompted frame's memory is made of the mask, those of others of its probabilities.
-            let share = |v: f32| if at.0 == 0 { f32::from(u8::from(v > 0.0)) } else { 1.0 / (1.0 + (-v).exp()) };
+            let share =
+                |v: f32| if at.0 == 0 { f32::from(u8::from(v > 0.0)) } else { 1.0 / (1.0 + (-v).exp()) };
             let mask: Vec<f32> = mask.into_iter().map(|v| share(v) * 20.0 - 10.0).collect();
             stages.encode_memory(&mask).expect("the stage runs");
         }
         let points: Points = std::mem::take(&mut *points.lock().expect("as above"));
-        let chosen = golden.answers("click").into_iter().find(|(f, ..)| *f == at).and_then(|(_, _, a)| a.chosen);
+        let chosen =
+            golden.answers("click").into_iter().find(|(f, ..)| *f == at).and_then(|(_, _, a)| a.chosen);
         compare_points(golden, "click", at, chosen, &points, gates, &mut found);
         found.masks += 1;
     }
@@ -57,7 +61,8 @@ pub fn check(model: &Arc<Model>, golden: &Golden, lowering: Lowering, gates: &Ga
 fn pixels(model: &Arc<Model>, golden: &Golden, at: FrameIndex) -> Vec<f32> {
     let (sink, points) = collector();
     let video = VideoShape { size: DemoClip::SIZE, frames: golden.frames() };
-    let options = TrackerOptions { size: Some(golden.side()), probe: Some(sink), ..TrackerOptions::default() };
+    let options =
+        TrackerOptions { size: Some(golden.side()), probe: Some(sink), ..TrackerOptions::default() };
     let mut tracker = Tracker::new(model, video, options).expect("the model works at this size");
     tracker.encode(at, &frame(at)).expect("frames have the video's size");
     let mut points = points.lock().expect("no test thread panics with the lock");
