@@ -96,7 +96,8 @@ impl Tracker {
                 size,
                 Interpolation::VideoBicubicU8,
                 super::native_model::normalisation(config),
-                model.threads(),
+                // The engine's thread is held to one core, and so would be threads started from it.
+                1,
             ),
             prompts: vectors.prompt_table(weights),
             choose: ChooseConfig { stability, gate: true },

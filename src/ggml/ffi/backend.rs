@@ -4,6 +4,7 @@ use std::ffi::CStr;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::pool::Pool;
 use super::{GgmlError, log, sys};
 
 /// A device with its own queue of work. Clones share it; it is freed with the last clone.
@@ -13,6 +14,8 @@ pub struct Backend(Arc<Inner>);
 struct Inner {
     raw: NonNull<sys::ggml_backend>,
     name: String,
+    /// Dropped after `Drop::drop` has freed the backend that uses it.
+    _pool: Option<Pool>,
 }
 
 // SAFETY: ggml's backends may be used from any thread, one call at a time. Everything that computes or allocates takes
@@ -47,23 +50,14 @@ impl Backend {
         // SAFETY: the description is a NUL-terminated string owned by the device, which lives forever.
         let name = unsafe { CStr::from_ptr(sys::ggml_backend_dev_description(device)) };
         let name = format!("CPU, {}", name.to_string_lossy().trim());
-        let backend = Self(Arc::new(Inner { raw, name }));
-        backend.set_threads(device, threads.max(1));
-        Ok(backend)
-    }
-
-    fn set_threads(&self, device: sys::ggml_backend_dev_t, threads: usize) {
-        // SAFETY: the device is valid; the name is NUL-terminated; ggml documents the function behind this name as
-        // `void (*)(ggml_backend_t, int)`, and with plug-ins it can only be reached this way.
-        unsafe {
+        let threads = threads.max(1);
+        set_threads(device, raw, threads);
+        // SAFETY: registry and backend belong together; `Inner` drops the pool after it freed the backend.
+        let pool = unsafe {
             let registry = sys::ggml_backend_dev_backend_reg(device);
-            let found =
-                sys::ggml_backend_reg_get_proc_address(registry, c"ggml_backend_set_n_threads".as_ptr());
-            if !found.is_null() {
-                let set: unsafe extern "C" fn(sys::ggml_backend_t, i32) = std::mem::transmute(found);
-                set(self.0.raw.as_ptr(), i32::try_from(threads).unwrap_or(i32::MAX));
-            }
-        }
+            (threads > 1).then(|| Pool::give(registry, raw.as_ptr(), threads)).flatten()
+        };
+        Ok(Self(Arc::new(Inner { raw, name, _pool: pool })))
     }
 
     /// The device in words.
@@ -73,5 +67,18 @@ impl Backend {
 
     pub(super) fn raw(&self) -> sys::ggml_backend_t {
         self.0.raw.as_ptr()
+    }
+}
+
+fn set_threads(device: sys::ggml_backend_dev_t, backend: NonNull<sys::ggml_backend>, threads: usize) {
+    // SAFETY: the device is valid; the name is NUL-terminated; ggml documents the function behind this name as
+    // `void (*)(ggml_backend_t, int)`, and with plug-ins it can only be reached this way.
+    unsafe {
+        let registry = sys::ggml_backend_dev_backend_reg(device);
+        let found = sys::ggml_backend_reg_get_proc_address(registry, c"ggml_backend_set_n_threads".as_ptr());
+        if !found.is_null() {
+            let set: unsafe extern "C" fn(sys::ggml_backend_t, i32) = std::mem::transmute(found);
+            set(backend.as_ptr(), i32::try_from(threads).unwrap_or(i32::MAX));
+        }
     }
 }

@@ -7,6 +7,7 @@ mod backend;
 mod builder;
 mod graph;
 mod log;
+mod pool;
 mod store;
 
 #[allow(
