@@ -7,6 +7,9 @@ use ffmpeg_next::codec::Id;
 use super::demux::{Demux, facts};
 use super::index::PacketFacts;
 
+/// Most bytes of an MPEG-4 packet without a picture.
+const STUB: u32 = 8;
+
 /// What the pass found.
 pub(super) struct Scan {
     /// The packets in file order.
@@ -20,7 +23,10 @@ pub(super) fn scan(demux: &mut Demux, codec: Id) -> Scan {
     let (mut packets, mut damaged) = (Vec::new(), false);
     while let Some((_, packet)) = demux.read() {
         damaged |= packet.is_corrupt();
-        packets.push(facts(&packet, |bytes| is_hidden(codec, bytes)));
+        let mut facts = facts(&packet, |bytes| is_hidden(codec, bytes));
+        // Old AVI files put two frames in a packet and fill the next with a stub, marked as a keyframe or not.
+        facts.key &= !(codec == Id::MPEG4 && facts.size <= STUB);
+        packets.push(facts);
     }
     Scan { packets, damaged: damaged || demux.is_broken() }
 }

@@ -20,6 +20,8 @@ use crate::video::{VideoError, VideoInfo, VideoSource, ffi};
 
 /// Packets that are decoded rather than skipped by a seek: a seek costs about as much.
 const NEAR: u32 = 8;
+/// Keyframes, one before the other, from which decoding a frame is tried before it counts as lost.
+const MOST_STARTS: u32 = 3;
 
 /// A video file. Decodes on a few threads of its own; keeps a bounded number of frames.
 pub(in crate::video) struct FfmpegSource {
@@ -111,7 +113,7 @@ impl FfmpegSource {
         if short {
             let promised = header.frames;
             warnings.push(format!(
-                "the header says {promised} frames, {frames} can be decoded: the end is cut off"
+                "the header says {promised} frames, {frames} can be decoded: the end may be cut off"
             ));
         } else if damaged {
             warnings.push(format!("the file is damaged: {frames} frames can be decoded"));
@@ -147,7 +149,7 @@ impl FfmpegSource {
                 return Ok(true);
             }
         }
-        loop {
+        for _ in 0..MOST_STARTS {
             self.cache.restart(true);
             self.floor = start;
             self.playback.start_at(start, &self.table)?;
@@ -155,11 +157,12 @@ impl FfmpegSource {
                 return Ok(true);
             }
             if start == 0 {
-                return Ok(false);
+                break;
             }
             // Not every packet that is marked as a keyframe is one.
             start = self.table.start_for(target, start);
         }
+        Ok(false)
     }
 
     /// Decodes on until `target` or a later frame comes out; whether it was `target`.
@@ -254,7 +257,10 @@ impl Header {
         let Some(stream) = input.stream(index) else { return header };
         header.time_base = known(stream.time_base()).unwrap_or(Rational::new(1, 1));
         (header.average, header.base) = (known(stream.avg_frame_rate()), known(stream.rate()));
-        header.frames = u64::try_from(stream.frames()).unwrap_or(0);
+        // AVI counts the gaps between its frames as frames.
+        if !header.format.starts_with("avi") {
+            header.frames = u64::try_from(stream.frames()).unwrap_or(0);
+        }
         if let Some(matrix) = stream.side_data().find(|d| d.kind() == packet::side_data::Type::DisplayMatrix)
         {
             match Orientation::from_matrix(matrix.data()) {
@@ -276,15 +282,21 @@ impl Header {
         (1.0 / (rate * self.time_base.as_f64())).round().max(1.0) as i64
     }
 
-    /// Frames a second, from the times where the header is silent.
+    /// Frames a second: the header's rate, unless the frames' own times say something else.
     fn rate(&self, table: &FrameTable) -> Rational {
-        self.average.or(self.base).unwrap_or_else(|| match table.times() {
-            [first, .., last] if last > first => {
-                let seconds = (last - first) as f64 * self.time_base.as_f64();
-                Rational::new((f64::from(table.frames() - 1) / seconds * 1_000.0).round() as i32, 1_000)
-            }
-            _ => Rational::new(0, 0),
-        })
+        let said = self.average.or(self.base);
+        let [first, .., last] = table.times() else { return said.unwrap_or(Rational::new(0, 0)) };
+        let seconds = last.saturating_sub(*first) as f64 * self.time_base.as_f64();
+        let measured = f64::from(table.frames() - 1) / seconds;
+        if seconds <= 0.0 || !measured.is_finite() {
+            return said.unwrap_or(Rational::new(0, 0));
+        }
+        // The header may count the time before the first frame or after the last one: a little off is right.
+        let slack = 0.02 + 2.0 / f64::from(table.frames());
+        match said {
+            Some(said) if (said.as_f64() / measured - 1.0).abs() < slack => said,
+            _ => Rational::new((measured * 1_000.0).round() as i32, 1_000),
+        }
     }
 
     /// From the first frame's time to the end of the last one, taken as long as the average.
