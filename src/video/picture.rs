@@ -229,6 +229,48 @@ mod tests {
     }
 
     #[test]
+    fn jpegs_of_every_kind() {
+        use image::ImageEncoder;
+        use image::codecs::jpeg::JpegEncoder;
+        let near = |frame: &RgbFrame, x: usize, y: usize, rgb: [u8; 3]| {
+            let at = (y * frame.size().width as usize + x) * 3;
+            assert!(frame.data()[at..at + 3].iter().zip(rgb).all(|(a, b)| a.abs_diff(b) < 20), "({x}, {y})");
+        };
+        // Four fields: red, cyan, black, white; written by another program, inverted as Adobe has it.
+        let cmyk = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/cmyk.jpg");
+        let frame = read_picture(&cmyk).expect("CMYK");
+        near(&frame, 2, 2, [255, 0, 0]);
+        near(&frame, 12, 2, [0, 255, 255]);
+        near(&frame, 2, 12, [0; 3]);
+        near(&frame, 12, 12, [255; 3]);
+
+        // 32 x 16, white on the left; 6 says: turn clockwise, so white comes to the top.
+        let file = tempfile::NamedTempFile::new().expect("temporary file");
+        let stored: Vec<u8> = (0..32 * 16).map(|i| if i % 32 < 16 { 255 } else { 0 }).collect();
+        let exif = |orientation: u8| {
+            let mut exif = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
+            exif.extend([orientation, 0, 0, 0, 0, 0, 0, 0]);
+            exif
+        };
+        for (orientation, size, white) in [
+            (1, Size::new(32, 16), (4, 8)),
+            (3, Size::new(32, 16), (28, 8)),
+            (6, Size::new(16, 32), (8, 4)),
+            (8, Size::new(16, 32), (8, 28)),
+        ] {
+            let mut encoder = JpegEncoder::new_with_quality(file.reopen().expect("opens"), 95);
+            encoder.set_exif_metadata(exif(orientation)).expect("JPEG has EXIF");
+            encoder.write_image(&stored, 32, 16, image::ExtendedColorType::L8).expect("written");
+            assert_eq!(picture_size(file.path()).expect("size"), size, "{orientation}");
+            let frame = read_picture(file.path()).expect("turned");
+            assert_eq!(frame.size(), size);
+            near(&frame, white.0, white.1, [255; 3]);
+            near(&frame, size.width as usize - 1 - white.0, size.height as usize - 1 - white.1, [0; 3]);
+        }
+        assert!(read_mask(file.path()).expect_err("a JPEG").to_string().contains("PNG"));
+    }
+
+    #[test]
     fn what_cannot_be_read_says_so() {
         let file = tempfile::Builder::new().suffix(".png").tempfile().expect("temporary file");
         std::fs::write(file.path(), b"hello").expect("written");

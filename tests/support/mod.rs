@@ -3,6 +3,9 @@
 //! Must not: skip anything silently; a missing ffmpeg fails the test.
 #![allow(dead_code)]
 
+#[cfg(feature = "ffmpeg")]
+pub mod hold;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
