@@ -13,8 +13,8 @@ pub struct DemoObject {
     pub name: &'static str,
     /// Its class, e.g. "car".
     pub class: &'static str,
-    /// A click that means it, on frame `first_frame`, in pixels. For a box take the truth's bounding box.
-    pub click: Point,
+    /// Clicks that mean it, on frame `first_frame`, in pixels. For a box take the truth's bounding box.
+    pub clicks: &'static [Point],
     /// The first frame that shows it.
     pub first_frame: FrameIndex,
 }
@@ -27,14 +27,19 @@ pub struct DemoObject {
 pub struct DemoClip;
 
 const OBJECTS: [DemoObject; 4] = [
-    object("red car", "car", 150.0, 276.0),
-    object("ball", "ball", 560.0, 228.0),
-    object("carp kite", "kite", 226.0, 112.0),
-    object("blue bird", "bird", 458.0, 76.0),
+    // A car is easily taken for its painted body: the clicks add glass and wheels.
+    object("red car", "car", &[at(150.0, 276.0), at(154.0, 243.0), at(106.0, 289.0), at(224.0, 289.0)]),
+    object("ball", "ball", &[at(560.0, 228.0)]),
+    object("carp kite", "kite", &[at(226.0, 112.0)]),
+    object("blue bird", "bird", &[at(450.0, 62.0), at(510.0, 62.0)]),
 ];
 
-const fn object(name: &'static str, class: &'static str, x: f32, y: f32) -> DemoObject {
-    DemoObject { name, class, click: Point { x, y }, first_frame: FrameIndex(0) }
+const fn at(x: f32, y: f32) -> Point {
+    Point { x, y }
+}
+
+const fn object(name: &'static str, class: &'static str, clicks: &'static [Point]) -> DemoObject {
+    DemoObject { name, class, clicks, first_frame: FrameIndex(0) }
 }
 
 impl DemoClip {
@@ -163,9 +168,15 @@ mod tests {
     #[test]
     fn clicks_hit_their_objects() {
         for (object, (index, mask)) in DemoClip::objects().iter().zip(DemoClip.truth(FrameIndex(0))) {
-            let (x, y) = (object.click.x as u32, object.click.y as u32);
-            for (dx, dy) in [(0, 0), (6, 0), (0, 6), (6, 6)] {
-                assert!(mask.get(x + dx - 3, y + dy - 3), "object {index}, {}, at ({x}, {y})", object.name);
+            for click in object.clicks {
+                let (x, y) = (click.x as u32, click.y as u32);
+                for (dx, dy) in [(0, 0), (6, 0), (0, 6), (6, 6)] {
+                    assert!(
+                        mask.get(x + dx - 3, y + dy - 3),
+                        "object {index}, {}, at ({x}, {y})",
+                        object.name
+                    );
+                }
             }
             assert_eq!(object.first_frame, FrameIndex(0));
         }

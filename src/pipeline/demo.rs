@@ -65,10 +65,10 @@ impl VideoSource for DemoSource {
 }
 
 impl TrackJob {
-    /// The drawn clip with one click on each of its objects.
+    /// The drawn clip with the clicks that mean its objects.
     pub fn demo() -> Self {
         let objects = DemoClip::objects().iter().map(|object| {
-            let clicks = vec![Click { at: object.click, label: Label::Positive }];
+            let clicks = object.clicks.iter().map(|&at| Click { at, label: Label::Positive }).collect();
             let prompts = [(object.first_frame, PromptSpec { clicks, ..PromptSpec::default() })];
             ObjectSpec { name: object.name.into(), class: object.class.into(), prompts: prompts.into() }
         });
