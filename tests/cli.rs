@@ -286,3 +286,98 @@ fn a_full_disk_leaves_no_half_file() {
     assert!(text.contains("cannot be written") && !text.contains("panicked"), "{text}");
     assert_eq!(std::fs::read_dir(out.join("frames")).expect("a folder").count(), 0);
 }
+
+/// The whole way with the built-in model, at its smallest size.
+#[cfg(feature = "embedded-model")]
+mod with_the_model {
+    use super::*;
+
+    fn json_lines(output: &Output) -> Vec<serde_json::Value> {
+        stdout(output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+
+    fn listing(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        let mut names: Vec<_> =
+            entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_folder_is_tracked_both_ways() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (video, out) = (pictures(dir.path(), 3), dir.path().join("выход 😀"));
+        let mut arguments =
+            words("track --json --size 256 --threads 1 --both --object мяч --class ball --point 20,15@1");
+        arguments.extend(words("--object b --box 2,2,9,9@0 --format png,png-binary,coco --out"));
+        arguments.extend([out.as_os_str(), video.as_os_str()]);
+        let output = run(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let lines = json_lines(&output);
+        let kinds: Vec<_> = lines.iter().map(|line| line["event"].as_str().expect("a kind")).collect();
+        assert_eq!(kinds, ["opened", "frame", "frame", "frame", "frame", "finished"]);
+        assert_eq!(lines[5]["tracked"], 4);
+        assert_eq!(listing(&out), ["coco.json", "masklet.json", "masks", "objects"]);
+        assert_eq!(listing(&out.join("masks")), ["10.png", "8.png", "9.png"]);
+        let coco: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(out.join("coco.json")).expect("a file")).expect("JSON");
+        assert_eq!(coco["images"].as_array().map(Vec::len), Some(3));
+    }
+
+    #[test]
+    fn very_small_and_very_wide_pictures_work() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for (width, height) in [(1, 1), (8200, 3)] {
+            let image = dir.path().join(format!("{width}.png"));
+            image::RgbImage::from_pixel(width, height, image::Rgb([90, 120, 30]))
+                .save(&image)
+                .expect("a picture");
+            let out = dir.path().join(format!("out {width}"));
+            let mut arguments = words("segment --size 256 --threads 1 --quiet --point 0,0 --out");
+            arguments.extend([out.as_os_str(), image.as_os_str()]);
+            let output = run(&arguments);
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+            assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
+            let mask = image::open(out.join("masks").join(format!("{width}.png"))).expect("a mask");
+            assert_eq!((mask.width(), mask.height()), (width, height));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn ctrl_c_keeps_the_finished_frames() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (video, out) = (pictures(dir.path(), 200), dir.path().join("out"));
+        let mut arguments = words("track --json --size 256 --threads 1 --point 20,15 --out");
+        arguments.extend([out.as_os_str(), video.as_os_str()]);
+        let mut child = masklet().args(&arguments).stdout(Stdio::piped()).spawn().expect("the binary starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("\"frame\"")));
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
+        let last = lines.map_while(Result::ok).last().expect("a last line");
+        let last: serde_json::Value = serde_json::from_str(&last).expect("JSON");
+        assert_eq!((&last["event"], &last["interrupted"]), (&"finished".into(), &true.into()));
+        assert_eq!(child.wait().expect("it ends").code(), Some(130));
+        assert_eq!(Some(listing(&out.join("masks")).len() as u64), last["tracked"].as_u64());
+    }
+
+    /// A limit on the size of files stands in for a disk that is full.
+    #[cfg(unix)]
+    #[test]
+    fn a_full_disk_leaves_no_half_export() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (video, out) = (pictures(dir.path(), 2), dir.path().join("out"));
+        let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" track --size 256 --threads 1 --point 20,15 --format coco --out \"$1\" \"$2\"";
+        let output = Command::new("sh")
+            .args([OsStr::new("-c"), OsStr::new(script), OsStr::new(env!("CARGO_BIN_EXE_masklet"))])
+            .args([out.as_os_str(), video.as_os_str()])
+            .output()
+            .expect("a shell");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(5), "{text}");
+        assert!(text.contains("cannot be written") && !text.contains("panicked"), "{text}");
+        assert!(!out.exists(), "{:?}", listing(&out));
+    }
+}

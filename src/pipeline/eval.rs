@@ -203,7 +203,10 @@ fn evaluate(
         if token.cancelled() {
             return Err(PipelineError::Cancelled);
         }
-        engine.encode(frame, &source.frame(frame)?)?;
+        // The prompted frame is encoded already.
+        if frame > first {
+            engine.encode(frame, &source.frame(frame)?)?;
+        }
         let outputs = engine.track(frame, Direction::Forward)?;
         if let Some(path) = files.get(&frame).filter(|_| frame > first) {
             let truth = read(path)?;

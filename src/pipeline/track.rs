@@ -22,6 +22,8 @@ pub(super) struct TrackStage<'a> {
     pub token: Token,
     pub timings: &'a mut Timings,
     pub resizer: MaskResizer,
+    /// The frame whose features the engine holds.
+    pub encoded: Option<FrameIndex>,
 }
 
 impl TrackStage<'_> {
@@ -52,7 +54,10 @@ impl TrackStage<'_> {
     }
 
     fn follow(&mut self, frame: FrameIndex, picture: &RgbFrame) -> Result<Vec<ObjectMask>, PipelineError> {
-        self.engine.encode(frame, picture)?;
+        // The frame that was prompted last is often the first one of the pass.
+        if self.encoded.take() != Some(frame) {
+            self.engine.encode(frame, picture)?;
+        }
         let outputs = self.engine.track(frame, self.pass.direction)?;
         let (plan, direction, resizer) = (self.plan, self.pass.direction, &mut self.resizer);
         Ok(self.timings.measure(Stage::Masks, || {

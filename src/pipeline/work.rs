@@ -20,7 +20,7 @@ use super::prompts::{document, prompted};
 use super::store::Store;
 use super::token::Token;
 use super::track::TrackStage;
-use crate::base::Timings;
+use crate::base::{FrameIndex, Timings};
 use crate::engine::masks::MaskResizer;
 use crate::engine::{VideoEngine, VideoShape};
 use crate::session::Session;
@@ -73,6 +73,7 @@ pub(super) fn track(
         store: Store::default(),
         timings: Timings::default(),
         truth: Truth::of(&job.input),
+        encoded: None,
     };
     let outcome = walk.prompt(source.as_mut(), engine.as_mut(), &session).and_then(|()| {
         plan.passes
@@ -109,6 +110,8 @@ struct Walk<'a> {
     store: Store,
     timings: Timings,
     truth: Option<Truth>,
+    /// The frame that was prompted last.
+    encoded: Option<FrameIndex>,
 }
 
 impl Walk<'_> {
@@ -124,6 +127,7 @@ impl Walk<'_> {
                 return Ok(());
             }
             engine.encode(frame, &source.frame(frame)?)?;
+            self.encoded = Some(frame);
             for object in session.objects() {
                 if let Some(prompts) = session.prompts(object.id, frame) {
                     engine.prompt(frame, object.id, prompts)?;
@@ -164,6 +168,7 @@ impl Walk<'_> {
             token: self.token.clone(),
             timings: &mut timings,
             resizer: MaskResizer::new(),
+            encoded: self.encoded.take(),
         };
         let export = pass.emit.then_some(export);
         let result = match NonZeroUsize::new(self.job.ahead) {
