@@ -17,8 +17,14 @@ use super::{VideoError, VideoSource};
 /// it is neither pictures nor a video that can be decoded.
 pub fn open(path: &Path) -> Result<Box<dyn VideoSource>, VideoError> {
     let io = |source| VideoError::Io { path: path.into(), source };
-    if std::fs::metadata(path).map_err(io)?.is_dir() {
+    let metadata = std::fs::metadata(path).map_err(io)?;
+    if metadata.is_dir() {
         return Ok(Box::new(PictureFolder::open(path)?));
+    }
+    if !metadata.is_file() {
+        // Opening a pipe could wait for ever, and frames are found by going back and forth.
+        let reason = "this is a pipe or a device: save the video to a file first".into();
+        return Err(VideoError::Unreadable { path: path.into(), reason });
     }
     let mut file = BufReader::new(File::open(path).map_err(io)?);
     let picture = picture_format(&mut file).map_err(io)?;
@@ -77,6 +83,20 @@ mod tests {
         assert!(!moves("a.png", &file(&[b"IHDR", b"IDAT", b"acTL"])));
         assert!(!moves("a.png", &file(&[b"IHDR"])[..14]));
         assert!(!moves("a.png", b"") && !moves("a.jpg", &[0xff, 0xd8, 0xff, 0]) && moves("a.MJPEG", &[]));
+    }
+
+    #[cfg(not(feature = "ffmpeg"))]
+    #[test]
+    fn a_lean_build_says_what_it_lacks() {
+        let file = tempfile::NamedTempFile::new().expect("temporary file");
+        std::fs::write(file.path(), b"\0\0\0\x18ftypisom").expect("written");
+        assert!(open(file.path()).err().expect("refused").to_string().contains("a build with FFmpeg"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_device_is_refused() {
+        assert!(open(Path::new("/dev/zero")).err().expect("refused").to_string().contains("device"));
     }
 
     #[test]

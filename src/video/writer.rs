@@ -64,7 +64,7 @@ impl VideoWriter {
     /// # Errors
     /// [`VideoError::Write`]: the frame has another size, the encoder fails, or the disk is full.
     pub fn write(&mut self, frame: &RgbFrame) -> Result<(), VideoError> {
-        let at = self.0.last().map_or(0, |last| last + 1);
+        let at = self.0.last().map_or(0, |last| last.saturating_add(1));
         self.write_at(frame, at)
     }
 

@@ -147,6 +147,7 @@ impl FrameTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn packet(pts: i64, key: bool) -> PacketFacts {
         PacketFacts { pts: Some(pts), dts: Some(0), size: pts as u32, hash: 0, key, hidden: false }
@@ -210,5 +211,37 @@ mod tests {
         assert_eq!(FrameTable::from_order(packets.clone(), order.clone(), 4).times(), [10, 20, 30]);
         packets[0].dts = None;
         assert_eq!(FrameTable::from_order(packets, order, 4).times(), [0, 4, 8]);
+    }
+
+    fn any_packet() -> impl Strategy<Value = PacketFacts> {
+        let time = || prop_oneof![Just(None), any::<i64>().prop_map(Some), (-9i64..40).prop_map(Some)];
+        (time(), time(), any::<bool>(), any::<bool>()).prop_map(|(pts, dts, key, hidden)| PacketFacts {
+            pts,
+            dts,
+            size: 1,
+            hash: 2,
+            key,
+            hidden,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_packets_give_a_sound_table(
+            packets in proptest::collection::vec(any_packet(), 0..40),
+            order in proptest::collection::vec(0u32..45, 0..60),
+        ) {
+            let table = FrameTable::from_times(packets)
+                .unwrap_or_else(|packets| FrameTable::from_order(packets, order, 3));
+            prop_assert!(table.times().windows(2).all(|w| w[0] <= w[1]));
+            for frame in 0..table.frames() {
+                prop_assert!(table.time(frame).is_some());
+                let start = table.start_for(frame, u32::MAX);
+                let ordinal = table.shown[frame as usize];
+                prop_assert!(start <= ordinal && table.frame_of(ordinal) == Some(frame));
+                prop_assert!(start == 0 || table.packets()[start as usize].key);
+                prop_assert!(table.start_for(frame, start) <= start);
+            }
+        }
     }
 }

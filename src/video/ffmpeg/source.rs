@@ -116,7 +116,7 @@ impl FfmpegSource {
                 "the header says {promised} frames, {frames} can be decoded: the end may be cut off"
             ));
         } else if damaged {
-            warnings.push(format!("the file is damaged: {frames} frames can be decoded"));
+            warnings.push(format!("parts of the file are damaged: {frames} frames can be decoded"));
         }
         let mut cache = FrameCache::default();
         cache.push(table.frame_of(ordinal).unwrap_or(0), frame);
