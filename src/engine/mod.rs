@@ -27,4 +27,4 @@ pub use native_model::{LoadError, Model, ModelOptions};
 pub use policy::{Corrections, Padding, Policy, Rounding, SingleMask};
 pub use port::{Direction, EngineError, EngineReport, ObjectOutput, VideoEngine, VideoShape};
 pub use stages::{Answer, Dense, Image, ProbeSink, Stages};
-pub use tracker::{Tracker, TrackerOptions};
+pub use tracker::{Habit, Tracker, TrackerOptions};

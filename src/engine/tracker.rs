@@ -18,6 +18,16 @@ use super::vectors::Vectors;
 use crate::base::{FrameIndex, FramePrompts, Logits, Mask, ObjectId, RgbFrame, Stage, Timings};
 use crate::model::{Lowering, ModelError};
 
+/// By which of the official predictors' habits pictures are prepared and answers given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Habit {
+    /// The video predictor's: bicubic on bytes, and an object that is not there has no mask.
+    #[default]
+    Video,
+    /// The image predictor's: bilinear on floats, and every prompt gets a mask.
+    Picture,
+}
+
 /// What a tracker can be told besides the video.
 #[derive(Default)]
 pub struct TrackerOptions {
@@ -25,6 +35,8 @@ pub struct TrackerOptions {
     pub size: Option<u32>,
     /// The rules of memory.
     pub policy: Policy,
+    /// How pictures are prepared and answers given.
+    pub habit: Habit,
     /// The backend's choices.
     pub lowering: Lowering,
     /// Folder for a bounded, nameless file of what older frames remember, for later corrections on them. Without one,
@@ -90,17 +102,21 @@ impl Tracker {
             }
             SingleMask::Always => None,
         };
+        let (interpolation, gate) = match options.habit {
+            Habit::Video => (Interpolation::VideoBicubicU8, true),
+            Habit::Picture => (Interpolation::ImageBilinearF32, false),
+        };
         Ok(Self {
             stages: Stages::new(weights, model.backend(), options.lowering, size, options.probe)?,
             preprocessor: Preprocessor::new(
                 size,
-                Interpolation::VideoBicubicU8,
+                interpolation,
                 super::native_model::normalisation(config),
                 // The engine's thread is held to one core, and so would be threads started from it.
                 1,
             ),
             prompts: vectors.prompt_table(weights),
-            choose: ChooseConfig { stability, gate: true },
+            choose: ChooseConfig { stability, gate },
             model: model.clone(),
             video,
             policy: options.policy,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::PipelineError;
 use super::factory::{DeviceLine, EngineFactory};
 use super::job::{EngineOptions, ModelChoice};
-use crate::engine::{Model, ModelOptions, Tracker, TrackerOptions, VideoEngine, VideoShape};
+use crate::engine::{Habit, Model, ModelOptions, Tracker, TrackerOptions, VideoEngine, VideoShape};
 
 /// Makes engines that run EdgeTAM on ggml. The last model is kept, so that several videos in turn load it once.
 #[derive(Default)]
@@ -40,7 +40,8 @@ impl EngineFactory for NativeFactory {
         options: &EngineOptions,
     ) -> Result<Box<dyn VideoEngine>, PipelineError> {
         let model = self.model(options)?;
-        let settings = TrackerOptions { size: options.size, ..TrackerOptions::default() };
+        let habit = if shape.frames == 1 { Habit::Picture } else { Habit::Video };
+        let settings = TrackerOptions { size: options.size, habit, ..TrackerOptions::default() };
         let tracker = Tracker::new(&model, shape, settings);
         Ok(Box::new(tracker.map_err(|error| PipelineError::Model(error.to_string()))?))
     }
