@@ -26,12 +26,13 @@ pub struct DemoObject {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DemoClip;
 
+// In this order the palette gives each object a colour that is not its own.
 const OBJECTS: [DemoObject; 4] = [
+    object("ball", "ball", &[at(560.0, 228.0)]),
     // A car is easily taken for its painted body: the clicks add glass and wheels.
     object("red car", "car", &[at(150.0, 276.0), at(154.0, 243.0), at(106.0, 289.0), at(224.0, 289.0)]),
-    object("ball", "ball", &[at(560.0, 228.0)]),
-    object("carp kite", "kite", &[at(226.0, 112.0)]),
     object("blue bird", "bird", &[at(450.0, 62.0), at(510.0, 62.0)]),
+    object("carp kite", "kite", &[at(226.0, 112.0)]),
 ];
 
 const fn at(x: f32, y: f32) -> Point {
@@ -75,7 +76,7 @@ impl DemoClip {
 
 /// Everybody on frame `n`, from back to front.
 fn layers(n: i32) -> Vec<Layer> {
-    let (car, ball, kite, bird) = (0, 1, 2, 3);
+    let (ball, car, bird, kite) = (0, 1, 2, 3);
     let layer = |owner, actor| Layer { owner, actor };
     vec![
         layer(Some(kite), Box::new(fish(n))),
@@ -128,7 +129,7 @@ mod tests {
 
     /// Of all frames, and of all masks, in order. A change of the clip changes every figure that was measured on it.
     const FRAMES_SHA256: &str = "5ddf7f7dc04e6ab03fcc5e17bd49acd6364d9c81cdea7b7f97878dd7c74cf56b";
-    const MASKS_SHA256: &str = "e3f92e0ed1ef7af13282944c316dcc4a6c8b3cf90cb892830c45e08d0a3fd9c2";
+    const MASKS_SHA256: &str = "4c19092b98505ff0e42ee80f9718e6c906679fb9fcc6f4aa60b1feff85c2e525";
 
     fn hex(hash: Sha256) -> String {
         hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
@@ -153,7 +154,7 @@ mod tests {
         }
         assert_eq!((hex(frames).as_str(), hex(masks).as_str()), (FRAMES_SHA256, MASKS_SHA256));
 
-        let (car, ball, kite, bird) = (0, 1, 2, 3);
+        let (ball, car, bird, kite) = (0, 1, 2, 3);
         for object in [car, ball, kite] {
             assert!(areas.iter().all(|a| a[object] > 2_000), "{} is always seen", OBJECTS[object].name);
         }
