@@ -62,7 +62,7 @@ fn ground(x: i32, y: i32, n: i32) -> Rgb {
 pub fn post(x: i32, y: i32, n: i32) -> Option<Rgb> {
     let along = x + PAN * 4 * n - 760 * ONE;
     let half = if y > 318 * ONE { 9 * ONE } else { 5 * ONE };
-    if along.abs() > half || y < 20 * ONE || y > 346 * ONE {
+    if along.abs() > half || !(20 * ONE..=346 * ONE).contains(&y) {
         return None;
     }
     let round = 256 - (along * along) / (half * half / 200).max(1);

@@ -242,7 +242,10 @@ mod tests {
         }
     }
 
-    const TORCH: [(u32, u32, [(usize, u32); 2], u64); 4] = [
+    /// Width, height, two values as bits with their places, checksum of all.
+    type Case = (u32, u32, [(usize, u32); 2], u64);
+
+    const TORCH: [Case; 4] = [
         (85, 48, [(1360, 0x3f06_0000), (2041, 0xc087_6001)], 0x344e_bdfc_86da_43ac),
         (300, 11, [(1100, 0x400e_86a6), (1651, 0xc05e_251e)], 0x3d4e_3683_aac2_7f59),
         (9, 200, [(600, 0xc0c7_a7ab), (901, 0x3f4a_80e4)], 0x6e2e_8e7c_302e_b1a9),
