@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::PipelineError;
 use super::hop::Tracked;
 use super::job::{ExportPlan, Format, Input, Reach, TrackJob};
-use super::overlay::OverlayWriter;
 use super::plan::Plan;
 use crate::engine::EngineReport;
 use crate::formats::{self, ExportFrame, ExportJob, ExportMask, Pass, Stamp};
@@ -18,7 +17,6 @@ use crate::video::VideoInfo;
 /// Writes the formats of one job; with none it only counts.
 pub(super) struct ExportStage {
     job: Option<ExportJob>,
-    overlay: OverlayWriter,
     frames: u32,
 }
 
@@ -70,9 +68,8 @@ impl ExportStage {
     pub fn open(setting: &Setting<'_>) -> Result<Self, PipelineError> {
         let export = &setting.job.export;
         let info = setting.info;
-        let overlay = OverlayWriter::new(info);
         if export.formats.is_empty() {
-            return Ok(Self { job: None, overlay, frames: 0 });
+            return Ok(Self { job: None, frames: 0 });
         }
         let name = info.path.file_name().map(|name| name.to_string_lossy().into_owned());
         let plan = formats::ExportPlan {
@@ -84,9 +81,8 @@ impl ExportStage {
             objects: setting.session.objects().to_vec(),
             stamp: stamp(setting),
         };
-        let writer = overlay.clone();
-        let job = ExportJob::with_sink(plan, &move |path, spec| writer.open(path, spec)).map_err(output)?;
-        Ok(Self { job: Some(job), overlay, frames: 0 })
+        let job = ExportJob::new(plan).map_err(output)?;
+        Ok(Self { job: Some(job), frames: 0 })
     }
 
     /// Whether some format draws on the pictures.
@@ -139,11 +135,11 @@ impl ExportStage {
                 ));
             }
             notes.extend(summary.warnings.iter().map(|warning| format!("{name}: {warning}")));
+            notes.extend(summary.encoder.map(|encoder| format!("{name}: encoded with {encoder}")));
             if summary.frames > 0 {
                 written.push(summary.path);
             }
         }
-        notes.extend(self.overlay.encoder().map(|name| format!("overlay: encoded with {name}")));
         Ok((written, notes))
     }
 

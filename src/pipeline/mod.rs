@@ -17,7 +17,6 @@ mod mask_file;
 mod masks;
 mod message;
 mod native;
-mod overlay;
 mod plan;
 mod prompts;
 mod runner;
