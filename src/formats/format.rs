@@ -97,6 +97,7 @@ mod tests {
     fn lists_are_read() {
         let all = Format::parse_list("png, png-binary,coco,overlay,png,").unwrap();
         assert_eq!(all, Format::ALL);
+        assert!(all.iter().all(|format| format.name().parse::<Format>().unwrap() == *format));
         assert!(
             Format::parse_list("gif").unwrap_err().to_string().contains("png, png-binary, coco, overlay")
         );

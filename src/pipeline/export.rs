@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::PipelineError;
 use super::hop::Tracked;
-use super::job::{ExportPlan, Format, Input, Reach, TrackJob};
+use super::job::{ExportPlan, Input, Reach, TrackJob};
 use super::plan::Plan;
 use crate::engine::EngineReport;
 use crate::formats::{self, ExportFrame, ExportJob, ExportMask, Pass, Stamp};
@@ -40,7 +40,7 @@ impl ExportStage {
         }
         let made = !plan.dir.exists();
         for format in &plan.formats {
-            let target = plan.dir.join(native(*format).output());
+            let target = plan.dir.join(format.output());
             if !plan.overwrite && target.exists() {
                 return Err(PipelineError::Exists(target));
             }
@@ -74,7 +74,7 @@ impl ExportStage {
         let name = info.path.file_name().map(|name| name.to_string_lossy().into_owned());
         let plan = formats::ExportPlan {
             out: export.dir.clone(),
-            formats: export.formats.iter().copied().map(native).collect(),
+            formats: export.formats.clone(),
             size: info.size,
             frame_rate: info.frame_rate,
             video: name.unwrap_or_else(|| info.path.to_string_lossy().into_owned()),
@@ -151,15 +151,6 @@ impl ExportStage {
 
 fn output(error: formats::ExportError) -> PipelineError {
     PipelineError::Output(error.to_string())
-}
-
-fn native(format: Format) -> formats::Format {
-    match format {
-        Format::Png => formats::Format::Png,
-        Format::PngBinary => formats::Format::PngBinary,
-        Format::Coco => formats::Format::Coco,
-        Format::Overlay => formats::Format::Overlay,
-    }
 }
 
 fn stamp(setting: &Setting<'_>) -> Stamp {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use crate::base::{BoxXyxy, Click, FrameIndex};
+use crate::formats::Format;
 
 /// What is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,45 +47,6 @@ pub struct EngineOptions {
     pub size: Option<u32>,
     /// Number of threads; chosen by the machine when not given.
     pub threads: Option<usize>,
-}
-
-/// What is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// One indexed PNG a frame with all objects, DAVIS palette.
-    Png,
-    /// One black-and-white PNG a frame and object.
-    PngBinary,
-    /// COCO instances JSON with compressed run lengths.
-    Coco,
-    /// The video with the masks drawn over it.
-    Overlay,
-}
-
-impl Format {
-    /// Every format with its name on the command line.
-    pub const ALL: [(Self, &'static str); 4] = [
-        (Self::Png, "png"),
-        (Self::PngBinary, "png-binary"),
-        (Self::Coco, "coco"),
-        (Self::Overlay, "overlay"),
-    ];
-
-    /// Name on the command line.
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(format, _)| *format == self).map_or("", |(_, name)| name)
-    }
-}
-
-impl FromStr for Format {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::ALL.iter().find(|(_, name)| *name == text).map(|(format, _)| *format).ok_or_else(|| {
-            let names: Vec<_> = Self::ALL.iter().map(|(_, name)| *name).collect();
-            format!("no format is called {text:?}: choose from {}", names.join(", "))
-        })
-    }
 }
 
 /// Where results go.
@@ -161,20 +122,5 @@ impl TrackJob {
             export: ExportPlan::default(),
             ahead: Self::AHEAD,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn formats_have_names_that_lead_back() {
-        for (format, name) in Format::ALL {
-            assert_eq!(name.parse(), Ok(format));
-            assert_eq!(format.name(), name);
-        }
-        let error = "gif".parse::<Format>().expect_err("not a format");
-        assert!(error.contains("png-binary"), "{error}");
     }
 }

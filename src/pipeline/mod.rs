@@ -32,10 +32,10 @@ pub use factory::{DeviceLine, EngineFactory, Tools, VideoFactory};
 pub use facts::{EngineFacts, VideoFacts};
 pub use files::Files;
 pub use hop::{Decoded, ObjectMask, Tracked, Work};
-pub use job::{
-    EngineOptions, ExportPlan, Format, Input, ModelChoice, ObjectSpec, PromptSpec, Reach, TrackJob,
-};
+pub use job::{EngineOptions, ExportPlan, Input, ModelChoice, ObjectSpec, PromptSpec, Reach, TrackJob};
 pub use message::{Answer, Command, Event, Query, Summary};
 pub use native::NativeFactory;
 pub use runner::{Canceller, Runner};
 pub use token::{Generations, Token};
+
+pub use crate::formats::Format;
