@@ -1,6 +1,6 @@
 //! Why a job or a question failed, in words for a person, with the kind that decides the exit code.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::base::FrameIndex;
 use crate::engine::EngineError;
@@ -120,6 +120,16 @@ impl PipelineError {
             Self::Cancelled => Failure::Cancelled,
             Self::Busy | Self::Lost | Self::Panicked { .. } | Self::Thread(_) => Failure::Internal,
         }
+    }
+
+    /// The error for the mask at `path` that could not be read.
+    pub(super) fn mask_file(path: &Path, error: VideoError) -> Self {
+        let reason = match error {
+            VideoError::Io { source, .. } => format!("{source}; give the path of a PNG"),
+            VideoError::Unreadable { reason, .. } => reason,
+            other => other.to_string(),
+        };
+        Self::MaskFile { path: path.into(), reason }
     }
 
     /// The error for a worker that panicked with `payload`.

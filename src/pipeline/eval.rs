@@ -8,14 +8,13 @@ use crossbeam_channel::Sender;
 use super::PipelineError;
 use super::factory::Tools;
 use super::job::{EngineOptions, Input};
-use super::mask_file::LabelPicture;
 use super::message::Event;
 use super::token::Token;
 use crate::base::{FrameIndex, FramePrompts, Mask, ObjectId};
 use crate::engine::masks::MaskResizer;
 use crate::engine::{Direction, VideoEngine, VideoShape};
 use crate::metrics::{Evaluation, MetricError, Score, SequenceMeter, SequenceScore, next_click};
-use crate::video::VideoSource;
+use crate::video::{VideoSource, read_labels};
 
 /// What the first frame is prompted with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -168,11 +167,11 @@ fn evaluate(
     let (size, frames) = (source.info().size, source.info().frames);
     let files = mask_files(source.as_ref(), &sequence.masks)?;
     let read = |path: &PathBuf| {
-        let picture = LabelPicture::read(path)?;
-        if picture.size == size {
+        let picture = read_labels(path).map_err(|error| PipelineError::mask_file(path, error))?;
+        if picture.size() == size {
             return Ok(picture);
         }
-        let reason = format!("{} pixels, but the frames have {size}", picture.size);
+        let reason = format!("{} pixels, but the frames have {size}", picture.size());
         Err(PipelineError::MaskFile { path: path.clone(), reason })
     };
     let Some((&first, path)) = files.iter().next() else {
@@ -190,7 +189,7 @@ fn evaluate(
     if labels.is_empty() {
         return Err(PipelineError::MaskFile { path: path.clone(), reason: "no object is on it".into() });
     }
-    let objects: Vec<(ObjectId, u8)> = (1..).map(ObjectId).zip(labels).collect();
+    let objects: Vec<(ObjectId, u16)> = (1..).map(ObjectId).zip(labels).collect();
     let mut engine = tools.engines.open(VideoShape { size, frames }, &job.engine)?;
     engine.encode(first, &source.frame(first)?)?;
     let mut resizer = MaskResizer::new();

@@ -13,7 +13,6 @@ mod facts;
 mod files;
 mod hop;
 mod job;
-mod mask_file;
 mod masks;
 mod message;
 mod native;

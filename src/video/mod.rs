@@ -15,6 +15,6 @@ mod writer;
 
 pub use natural::natural_order;
 pub use open::open;
-pub use picture::{read_mask, read_picture};
+pub use picture::{LabelPicture, read_labels, read_mask, read_picture};
 pub use source::{VideoError, VideoInfo, VideoSource};
 pub use writer::{FrameTiming, VideoWriter};

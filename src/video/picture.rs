@@ -115,6 +115,52 @@ pub fn read_picture(path: &Path) -> Result<RgbFrame, VideoError> {
     RgbFrame::new(size, picture.into_raw()).ok_or_else(|| unreadable(path, "the picture has no pixels"))
 }
 
+/// A PNG as numbers: which object each pixel belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelPicture {
+    size: Size,
+    labels: Vec<u16>,
+}
+
+impl LabelPicture {
+    /// Width and height in pixels.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The pixels that are not background.
+    pub fn any(&self) -> Mask {
+        self.select(|label| label != 0)
+    }
+
+    /// The pixels of one label.
+    pub fn of(&self, label: u16) -> Mask {
+        self.select(|l| l == label)
+    }
+
+    /// The labels that occur, ascending, without the background.
+    pub fn present(&self) -> Vec<u16> {
+        let mut seen = vec![false; 1 << 16];
+        self.labels.iter().for_each(|&label| seen[usize::from(label)] = true);
+        (1..=u16::MAX).filter(|&label| seen[usize::from(label)]).collect()
+    }
+
+    fn select(&self, pick: impl Fn(u16) -> bool) -> Mask {
+        let data = self.labels.iter().map(|&label| u8::from(pick(label))).collect();
+        Mask::new(self.size, data).unwrap_or_else(|| Mask::empty(self.size))
+    }
+}
+
+/// Reads a PNG as labels: the index of an indexed PNG whatever its colour, the value of a grey one (8 or 16 bits), 255
+/// where an RGB one is not pure black; 0 is the background. Otherwise as [`read_mask`].
+///
+/// # Errors
+/// As [`read_mask`].
+pub fn read_labels(path: &Path) -> Result<LabelPicture, VideoError> {
+    let (size, labels) = read_values(path, |value| value)?;
+    Ok(LabelPicture { size, labels })
+}
+
 /// Reads a PNG as a mask of the picture's size.
 ///
 /// What belongs to the object: in an indexed PNG every pixel whose *index* is not 0, whatever its colour; in a grey PNG
@@ -125,6 +171,14 @@ pub fn read_picture(path: &Path) -> Result<RgbFrame, VideoError> {
 /// [`VideoError::Io`] when the file cannot be opened; [`VideoError::Unreadable`] when it is no PNG (JPEG blurs the edge of
 /// a mask, so it is refused), is damaged or too large.
 pub fn read_mask(path: &Path) -> Result<Mask, VideoError> {
+    let (size, data) = read_values(path, |value| u8::from(value != 0))?;
+    Mask::new(size, data).ok_or_else(|| unreadable(path, CUT_OFF))
+}
+
+const CUT_OFF: &str = "the picture is cut off: export it again";
+
+/// What `keep` makes of each pixel's label, row by row.
+fn read_values<T>(path: &Path, keep: impl Fn(u16) -> T) -> Result<(Size, Vec<T>), VideoError> {
     let mut file = BufReader::new(File::open(path).map_err(io_error(path))?);
     match picture_format(&mut file).map_err(io_error(path))? {
         Some(ImageFormat::Png) => {}
@@ -141,27 +195,31 @@ pub fn read_mask(path: &Path) -> Result<Mask, VideoError> {
     let length = reader.output_buffer_size().ok_or_else(|| unreadable(path, "the picture is too large"))?;
     let mut bytes = vec![0; length];
     let frame = reader.next_frame(&mut bytes).map_err(|e| damaged(path, &e))?;
-    let (samples, counted) = match frame.color_type {
-        png::ColorType::Indexed | png::ColorType::Grayscale => (1, 1),
-        png::ColorType::GrayscaleAlpha => (2, 1),
-        png::ColorType::Rgb => (3, 3),
-        png::ColorType::Rgba => (4, 3),
+    let (samples, coloured) = match frame.color_type {
+        png::ColorType::Indexed | png::ColorType::Grayscale => (1, false),
+        png::ColorType::GrayscaleAlpha => (2, false),
+        png::ColorType::Rgb => (3, true),
+        png::ColorType::Rgba => (4, true),
     };
     let bits = frame.bit_depth as usize;
     let width = size.width as usize;
-    let mut data = Vec::with_capacity(size.area());
+    let mut values = Vec::with_capacity(size.area());
     for row in bytes.chunks_exact(frame.line_size).take(size.height as usize) {
         if bits < 8 {
             let mask = (1u8 << bits) - 1;
-            data.extend((0..width).map(|x| row[x * bits / 8] >> (8 - bits - x * bits % 8) & mask));
+            let value = |x: usize| row[x * bits / 8] >> (8 - bits - x * bits % 8) & mask;
+            values.extend((0..width).map(|x| keep(value(x).into())));
         } else {
-            let pixel = samples * bits / 8;
-            let of_colour = counted * bits / 8;
-            let set = |p: &[u8]| u8::from(p[..of_colour].iter().any(|&v| v != 0));
-            data.extend(row.chunks_exact(pixel).take(width).map(set));
+            let bytes = bits / 8;
+            let value = |pixel: &[u8]| match pixel {
+                _ if coloured => u16::from(pixel[..3 * bytes].iter().any(|&v| v != 0)) * 255,
+                [high, low, ..] if bytes == 2 => u16::from_be_bytes([*high, *low]),
+                _ => pixel[0].into(),
+            };
+            values.extend(row.chunks_exact(samples * bytes).take(width).map(|pixel| keep(value(pixel))));
         }
     }
-    Mask::new(size, data).ok_or_else(|| unreadable(path, "the picture is cut off: export it again"))
+    if values.len() == size.area() { Ok((size, values)) } else { Err(unreadable(path, CUT_OFF)) }
 }
 
 #[cfg(test)]
@@ -206,6 +264,22 @@ mod tests {
         assert_eq!(read(GrayscaleAlpha, Eight, 2, 1, &[0, 255, 1, 0]), [0, 1]);
         assert_eq!(read(Rgb, Eight, 2, 1, &[0, 0, 0, 0, 0, 1]), [0, 1]);
         assert_eq!(read(Rgba, Eight, 2, 1, &[0, 0, 0, 255, 7, 0, 0, 0]), [0, 1]);
+    }
+
+    #[test]
+    fn labels_of_every_kind() {
+        use png::BitDepth::{Eight, Sixteen, Two};
+        use png::ColorType::{Grayscale, GrayscaleAlpha, Indexed, Rgb};
+        let read = |c, d, w, bytes: &[u8]| read_labels(&png_file(c, d, w, 1, bytes)).expect("labels");
+        assert_eq!(read(Indexed, Eight, 3, &[2, 0, 1]).labels, [2, 0, 1]);
+        assert_eq!(read(Indexed, Two, 5, &[0b00_01_10_11, 0b01_00_00_00]).labels, [0, 1, 2, 3, 1]);
+        assert_eq!(read(Grayscale, Sixteen, 3, &[0, 0, 0, 9, 1, 2]).labels, [0, 9, 258]);
+        assert_eq!(read(GrayscaleAlpha, Eight, 2, &[7, 0, 0, 255]).labels, [7, 0]);
+        assert_eq!(read(Rgb, Eight, 2, &[0, 0, 0, 0, 0, 1]).labels, [0, 255]);
+        let grey = read(Grayscale, Eight, 5, &[0, 255, 7, 0, 255]);
+        assert_eq!(grey.present(), [7, 255]);
+        assert_eq!(grey.any().data(), [0, 1, 1, 0, 1]);
+        assert_eq!(grey.of(255).data(), [0, 1, 0, 0, 1]);
     }
 
     #[test]
