@@ -417,6 +417,9 @@ fn the_overlay_is_a_video_with_the_times_of_the_source() {
     let summary = job.finish().unwrap().remove(0);
     assert_eq!((summary.frames, summary.files), (5, 1));
     assert!(summary.encoder.is_some());
+    let file = ffmpeg_next::format::input(&dir.path().join("é/overlay.mp4")).unwrap();
+    let comment = file.metadata().get("comment").map(str::to_owned).unwrap();
+    assert_eq!(serde_json::from_str::<Stamp>(&comment).unwrap(), stamp());
     let mut video = masklet::video::open(&dir.path().join("é/overlay.mp4")).unwrap();
     assert_eq!((video.info().frames, video.info().size), (5, Size::new(54, 32)));
     let times: Vec<_> = (0..5).map(|i| video.pts(FrameIndex(i)).unwrap().seconds()).collect();

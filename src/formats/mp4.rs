@@ -14,6 +14,7 @@ struct Mp4 {
     path: PathBuf,
     size: Size,
     rate: Rational,
+    comment: String,
     writer: Option<VideoWriter>,
     /// Unit of the times, where there are any, and the time of the last frame.
     unit: Option<Rational>,
@@ -29,8 +30,8 @@ pub fn open(path: &Path, spec: &SinkSpec<'_>) -> Result<Box<dyn FrameSink>, Stri
         return Err("this build has no FFmpeg: use one that has, or export pictures".into());
     }
     let rate = Some(spec.frame_rate).filter(|rate| rate.num > 0 && rate.den > 0).unwrap_or(DEFAULT_RATE);
-    let (path, size) = (path.to_owned(), spec.size);
-    Ok(Box::new(Mp4 { path, size, rate, writer: None, unit: None, last: 0 }))
+    let (path, size, comment) = (path.to_owned(), spec.size, spec.comment.to_owned());
+    Ok(Box::new(Mp4 { path, size, rate, comment, writer: None, unit: None, last: 0 }))
 }
 
 impl FrameSink for Mp4 {
@@ -38,7 +39,8 @@ impl FrameSink for Mp4 {
         let Some(writer) = &mut self.writer else {
             self.unit = pts.map(|pts| pts.time_base).filter(|unit| unit.num > 0 && unit.den > 0);
             let timing = self.unit.map_or(FrameTiming::Rate(self.rate), FrameTiming::Times);
-            let mut writer = VideoWriter::create(&self.path, self.size, timing).map_err(reason)?;
+            let mut writer = VideoWriter::create_with_comment(&self.path, self.size, timing, &self.comment)
+                .map_err(reason)?;
             self.last = pts.filter(|_| self.unit.is_some()).map_or(0, |pts| pts.ticks);
             writer.write_at(picture, self.last).map_err(reason)?;
             self.writer = Some(writer);

@@ -35,6 +35,20 @@ impl VideoWriter {
     /// [`VideoError::Io`] when the file cannot be made; [`VideoError::Write`] for a size or rate that no video can have,
     /// without an encoder, and in builds without FFmpeg.
     pub fn create(path: &Path, size: Size, timing: FrameTiming) -> Result<Self, VideoError> {
+        Self::create_with_comment(path, size, timing, "")
+    }
+
+    /// As [`Self::create`], with `comment` in the file's metadata unless it is empty or holds a zero
+    /// byte, which FFmpeg cannot keep.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_with_comment(
+        path: &Path,
+        size: Size,
+        timing: FrameTiming,
+        comment: &str,
+    ) -> Result<Self, VideoError> {
         let refuse = |reason: String| Err(VideoError::Write { path: path.into(), reason });
         if size.width == 0 || size.height == 0 || size.width > 16_384 || size.height > 16_384 {
             return refuse(format!("{size} is no size for a video: sides of 1 to 16384 are"));
@@ -46,7 +60,7 @@ impl VideoWriter {
                 ratio.num, ratio.den
             ));
         }
-        Encoding::create(path, size, timing).map(Self)
+        Encoding::create(path, size, timing, comment).map(Self)
     }
 
     /// Name of the encoder that is used, as FFmpeg calls it: "libx264", "mpeg4", ...
@@ -94,7 +108,7 @@ mod lean {
     pub(super) enum Encoding {}
 
     impl Encoding {
-        pub(super) fn create(path: &Path, _: Size, _: FrameTiming) -> Result<Self, VideoError> {
+        pub(super) fn create(path: &Path, _: Size, _: FrameTiming, _: &str) -> Result<Self, VideoError> {
             let reason = "this build has no FFmpeg: use one that has, or export pictures".into();
             Err(VideoError::Write { path: path.into(), reason })
         }

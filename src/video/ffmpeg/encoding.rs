@@ -85,7 +85,12 @@ fn open_encoder(
 }
 
 impl Encoding {
-    pub(in crate::video) fn create(path: &Path, size: Size, timing: FrameTiming) -> Result<Self, VideoError> {
+    pub(in crate::video) fn create(
+        path: &Path,
+        size: Size,
+        timing: FrameTiming,
+        comment: &str,
+    ) -> Result<Self, VideoError> {
         super::silence();
         let (given_base, rate) = match timing {
             FrameTiming::Rate(r) => (Rational::new(r.den, r.num), Some(Rational::new(r.num, r.den))),
@@ -131,6 +136,12 @@ impl Encoding {
             if let Some(rate) = rate {
                 stream.set_avg_frame_rate(rate);
             }
+        }
+        // The dictionary panics on a zero byte.
+        if !comment.is_empty() && !comment.contains('\0') {
+            let mut metadata = Dictionary::new();
+            metadata.set("comment", comment);
+            output.set_metadata(metadata);
         }
         output.write_header().map_err(refuse)?;
         let file_base = output.stream(0).map_or(encoder_base, |s| s.time_base());
