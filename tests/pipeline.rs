@@ -283,6 +283,35 @@ fn a_cancel_keeps_what_is_finished() {
 }
 
 #[test]
+fn who_stops_twice_gets_nothing_and_no_rest_stays() {
+    for (reach, ahead) in [(Reach::Forward, 4), (Reach::Both, 4), (Reach::Backward, 0)] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let objects = vec![object("a", &[(400, 10.0, 10.0)])];
+        let job = TrackJob { reach, ahead, ..job(objects, dir.path()) };
+        let runner = Runner::start(tools(5000, Fault::None).0).expect("threads");
+        runner.send(Command::Track(Box::new(job.clone()))).expect("an idle worker");
+        let canceller = runner.canceller();
+        let mut count = 0;
+        let (seen, end) = listen(&runner, |_| {
+            count += 1;
+            if count == 5 {
+                canceller.cancel();
+                canceller.abandon();
+            }
+        });
+        let summary = finished(end);
+        assert!(summary.interrupted && summary.written.is_empty(), "{summary:?}");
+        assert!(summary.notes.iter().any(|note| note.contains("nothing was kept")), "{summary:?}");
+        assert!(seen.len() >= 5 && seen.len() < 400, "{reach:?}: {}", seen.len());
+        assert!(!dir.path().join("out").exists(), "{:?}", files(dir.path()));
+        // The face is told what becomes of later wishes.
+        runner.send(Command::Track(Box::new(job))).expect("an idle worker");
+        let (_, end) = listen(&runner, |_| {});
+        assert!(matches!(end, Event::Failed { error: PipelineError::Cancelled, .. }), "{end:?}");
+    }
+}
+
+#[test]
 fn a_new_job_ends_the_old_one() {
     let dir = tempfile::tempdir().expect("a folder");
     let runner = Runner::start(tools(5000, Fault::None).0).expect("threads");

@@ -1,5 +1,7 @@
 //! The subcommands that run a job: track, segment, demo.
 
+use crossbeam_channel::{Sender, bounded, select};
+
 use super::args::{DemoArgs, ExportArgs, SegmentArgs, TalkArgs, TrackArgs};
 use super::exit::Exit;
 use super::object_args::ObjectArgs;
@@ -100,25 +102,37 @@ fn drive(
     mut heard: impl FnMut(&Event) -> Option<Exit>,
 ) -> Result<(Exit, Event), PipelineError> {
     let runner = Runner::start(Tools::native())?;
-    stop_on_signal(runner.canceller());
+    let (leave, left) = bounded(1);
+    stop_on_signal(runner.canceller(), leave.clone());
     runner.send(command)?;
-    for event in runner.events() {
-        if let Some(exit) = heard(&event) {
-            return Ok((exit, event));
+    let end = loop {
+        select! {
+            recv(runner.events()) -> event => {
+                let Ok(event) = event else { break Err(PipelineError::Lost) };
+                if let Some(exit) = heard(&event) {
+                    break Ok((exit, event));
+                }
+            }
+            recv(left) -> _ => break Err(PipelineError::Cancelled),
         }
-    }
-    Err(PipelineError::Lost)
+    };
+    // Held until here: were there no handler, a channel without a sender would read as a wish to leave.
+    drop(leave);
+    end
 }
 
-/// The first Ctrl-C stops the work and keeps what is finished, the second ends the program at once.
-fn stop_on_signal(canceller: Canceller) {
-    let asked = std::sync::atomic::AtomicBool::new(false);
-    #[expect(clippy::disallowed_methods, reason = "whoever asks twice does not want to wait for destructors")]
+/// The first Ctrl-C stops the work and keeps what is finished, the second keeps nothing that is not whole yet, the third
+/// leaves without waiting for the workers to clean up.
+fn stop_on_signal(canceller: Canceller, leave: Sender<()>) {
+    let mut asked = 0u32;
     let handler = move || {
-        if asked.swap(true, std::sync::atomic::Ordering::SeqCst) {
-            std::process::exit(Exit::Interrupted as i32);
+        match asked {
+            0 => canceller.cancel(),
+            1 => canceller.abandon(),
+            // Asked already when the channel is full.
+            _ => drop(leave.try_send(())),
         }
-        canceller.cancel();
+        asked = asked.saturating_add(1);
     };
     // Without a handler Ctrl-C still ends the program, only less gently.
     let _ = ctrlc::set_handler(handler);

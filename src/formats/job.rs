@@ -120,8 +120,19 @@ impl ExportJob {
     ///
     /// # Errors
     /// What cannot be written.
-    pub fn finish(mut self) -> Result<Vec<ExportSummary>, ExportError> {
-        let results: Vec<_> = self.exporters.drain(..).map(|(_, exporter)| exporter.finish()).collect();
+    pub fn finish(self) -> Result<Vec<ExportSummary>, ExportError> {
+        self.finish_while(|| true)
+    }
+
+    /// As [`ExportJob::finish`], but formats whose turn comes when `wanted` says no are taken back: ending can take long
+    /// (every file is flushed, a video is read back), and whoever waits may change their mind.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn finish_while(mut self, wanted: impl Fn() -> bool) -> Result<Vec<ExportSummary>, ExportError> {
+        let exporters = self.exporters.drain(..);
+        let results: Vec<_> =
+            exporters.filter_map(|(_, exporter)| wanted().then(|| exporter.finish())).collect();
         let summaries: Vec<_> = results.into_iter().collect::<Result<_, _>>()?;
         if summaries.iter().any(|summary| summary.frames > 0) {
             self.write_sidecar(&summaries)?;

@@ -9,6 +9,7 @@ use super::PipelineError;
 use super::hop::Tracked;
 use super::job::{ExportPlan, Input, Reach, TrackJob};
 use super::plan::Plan;
+use super::token::Token;
 use crate::engine::EngineReport;
 use crate::formats::{self, ExportFrame, ExportJob, ExportMask, Pass, Stamp};
 use crate::session::Session;
@@ -119,14 +120,14 @@ impl ExportStage {
         Ok(())
     }
 
-    /// Validates and renames what was written; also says what a person should know.
+    /// Validates and renames what was written, as long as `token` is not abandoned; also says what a person should know.
     ///
     /// # Errors
     /// A file cannot be written; nothing is left of it.
-    pub fn finish(self) -> Result<(Vec<PathBuf>, Vec<String>), PipelineError> {
+    pub fn finish(self, token: &Token) -> Result<(Vec<PathBuf>, Vec<String>), PipelineError> {
         let Some(job) = self.job else { return Ok(Default::default()) };
         let (mut written, mut notes) = (Vec::new(), Vec::new());
-        for summary in job.finish().map_err(output)? {
+        for summary in job.finish_while(|| !token.abandoned()).map_err(output)? {
             let name = summary.format.name();
             if summary.overlapping_pixels > 0 {
                 notes.push(format!(

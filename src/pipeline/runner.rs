@@ -43,6 +43,13 @@ impl Canceller {
         self.jobs.advance();
         self.questions.advance();
     }
+
+    /// Stops what runs for good and takes its results back, except those that are under their final names already. The
+    /// runner answers everything later with [`PipelineError::Cancelled`].
+    pub fn abandon(&self) {
+        self.jobs.close();
+        self.questions.close();
+    }
 }
 
 impl Runner {
@@ -90,8 +97,7 @@ impl Runner {
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        self.canceller.jobs.close();
-        self.canceller.questions.close();
+        self.canceller.abandon();
     }
 }
 
@@ -99,12 +105,13 @@ fn worker(name: &'static str, tools: Tools, tell: Sender<Event>) -> Result<Sende
     let (orders, take) = bounded::<Order>(WAITING);
     let body = move || {
         for Order { token, command } in take {
-            if token.abandoned() {
-                return;
-            }
             let generation = token.generation();
-            let end = catch_unwind(AssertUnwindSafe(|| carry_out(command, &tools, &token, &tell)))
-                .unwrap_or_else(|payload| Err(PipelineError::panicked(name, payload.as_ref())));
+            let end = if token.abandoned() {
+                Err(PipelineError::Cancelled)
+            } else {
+                catch_unwind(AssertUnwindSafe(|| carry_out(command, &tools, &token, &tell)))
+                    .unwrap_or_else(|payload| Err(PipelineError::panicked(name, payload.as_ref())))
+            };
             let event = end.unwrap_or_else(|error| Event::Failed { generation, error, kept: None });
             if tell.send(event).is_err() {
                 return;

@@ -18,7 +18,7 @@ impl Generations {
         Generation(self.newest.fetch_add(1, Ordering::SeqCst) + 1)
     }
 
-    /// Nothing is wanted any more, not even what is finished.
+    /// Nothing is wanted any more, now or later, not even what is finished.
     pub fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         self.advance();
@@ -48,7 +48,7 @@ impl Token {
         self.all.newest.load(Ordering::SeqCst) != self.generation.0
     }
 
-    /// The runner is gone: nobody waits for results.
+    /// Nobody wants results any more, finished or not.
     pub fn abandoned(&self) -> bool {
         self.all.closed.load(Ordering::SeqCst)
     }

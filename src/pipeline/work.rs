@@ -88,10 +88,11 @@ pub(super) fn track(
         if let Err(error) = outcome {
             return Err(error);
         }
-        let summary = walk.summary(interrupted, took, Vec::new(), Vec::new());
+        let notes = token.abandoned().then(|| "stopped at once: nothing was kept".to_owned());
+        let summary = walk.summary(interrupted, took, Vec::new(), notes.into_iter().collect());
         return Ok(Event::Finished(summary));
     }
-    let (written, notes) = export.finish()?;
+    let (written, notes) = export.finish(token)?;
     let summary = walk.summary(interrupted, took, written, notes);
     Ok(match outcome {
         Ok(()) => Event::Finished(summary),
@@ -265,7 +266,7 @@ impl Walk<'_> {
             generation: self.token.generation(),
             tracked: self.done,
             total: self.total,
-            interrupted: interrupted && self.done < self.total,
+            interrupted: self.token.abandoned() || (interrupted && self.done < self.total),
             took,
             timings: self.timings.clone(),
             written,
