@@ -1,5 +1,8 @@
 //! The real binary: what it says and how it ends on arguments and files that cannot work.
 
+#[cfg(all(feature = "ffmpeg", feature = "embedded-model"))]
+mod support;
+
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -361,6 +364,90 @@ mod with_the_model {
         assert_eq!((&last["event"], &last["interrupted"]), (&"finished".into(), &true.into()));
         assert_eq!(child.wait().expect("it ends").code(), Some(130));
         assert_eq!(Some(listing(&out.join("masks")).len() as u64), last["tracked"].as_u64());
+    }
+
+    /// Names of temporary files and folders, at any depth.
+    #[cfg(unix)]
+    fn rests(folder: &Path) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.expect("an entry").path();
+            if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".masklet-")) {
+                found.push(path);
+            } else {
+                found.extend(rests(&path));
+            }
+        }
+        found
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_second_ctrl_c_leaves_no_rest() {
+        for pause in [1, 30, 300] {
+            let dir = tempfile::tempdir().expect("a folder");
+            let (video, out) = (pictures(dir.path(), 200), dir.path().join("out"));
+            let mut arguments =
+                words("track --json --size 256 --threads 1 --point 20,15 --format png,png-binary,coco --out");
+            arguments.extend([out.as_os_str(), video.as_os_str()]);
+            let mut child =
+                masklet().args(&arguments).stdout(Stdio::piped()).spawn().expect("the binary starts");
+            let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+            assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("\"frame\"")));
+            assert!(!rests(&out).is_empty(), "nothing to clean up is no test");
+            let id = child.id().to_string();
+            for _ in 0..2 {
+                // The second may come too late to find anyone.
+                let _ =
+                    Command::new("kill").args(["-INT", &id]).stderr(Stdio::null()).status().expect("kill");
+                std::thread::sleep(std::time::Duration::from_millis(pause));
+            }
+            let last = lines.map_while(Result::ok).last().expect("a last line");
+            assert!(last.contains("\"interrupted\":true"), "{last}");
+            assert_eq!(child.wait().expect("it ends").code(), Some(130));
+            assert_eq!(rests(&out), [PathBuf::new(); 0]);
+        }
+    }
+
+    /// Half-copied videos: with the index in front most can be shown, without an index nothing can.
+    #[cfg(feature = "ffmpeg")]
+    #[test]
+    fn a_video_that_is_cut_off_is_tracked_as_far_as_it_goes() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let out = dir.path().join("out");
+        let cut = |name: &str, flags: &str| {
+            let path = dir.path().join(name);
+            let arguments = format!("-c:v libx264 -g 6 -pix_fmt yuv420p {flags}");
+            support::encode_numbered(20, "25", &arguments, &path);
+            let bytes = std::fs::read(&path).expect("a file");
+            std::fs::write(&path, &bytes[..bytes.len() * 6 / 10]).expect("a file");
+            path
+        };
+        let arguments = |path: &Path| {
+            let mut arguments: Vec<_> =
+                words("track --size 256 --threads 1 --json --format png,overlay --point 50,50 --out")
+                    .into_iter()
+                    .map(OsStr::to_owned)
+                    .collect();
+            arguments.extend([out.as_os_str().to_owned(), path.as_os_str().to_owned()]);
+            arguments
+        };
+        let behind = cut("index behind é.mp4", "");
+        let all = arguments(&behind);
+        fails(3, "index behind é.mp4", &all.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+        fails(3, "cut off", &[OsStr::new("info"), behind.as_os_str()]);
+        assert!(!out.exists());
+
+        let output = run(arguments(&cut("index in front é.mp4", "-movflags +faststart")));
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let lines = json_lines(&output);
+        let warnings = lines[0]["warnings"].to_string();
+        assert!(warnings.contains("cut off"), "{warnings}");
+        let last = lines.last().expect("a last line");
+        let tracked = last["tracked"].as_u64().expect("a number");
+        assert!((5..20).contains(&tracked), "{last}");
+        assert_eq!(lines[0]["video"]["frames"], tracked);
+        assert_eq!(listing(&out.join("masks")).len() as u64, tracked);
     }
 
     /// A limit on the size of files stands in for a disk that is full.
