@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use masklet::base::{FrameIndex, Mask, ObjectId, Pts, Rational, RgbFrame, Rle, Size};
-use masklet::formats::{
-    ExportError, ExportFrame, ExportJob, ExportMask, ExportPlan, Format, FrameSink, Pass, Stamp,
-};
+use masklet::formats::{ExportError, ExportFrame, ExportJob, ExportMask, ExportPlan, FrameSink, Pass, Stamp};
 use masklet::session::{Session, palette};
 use proptest::prelude::*;
 
@@ -28,7 +26,7 @@ fn plan(out: &Path, formats: &str, size: Size, objects: &[(&str, Option<&str>)])
     }
     ExportPlan {
         out: out.to_owned(),
-        formats: Format::parse_list(formats).unwrap(),
+        formats: formats.split(',').map(|name| name.parse().unwrap()).collect(),
         size,
         frame_rate: Rational::new(25, 1),
         video: "clip.mp4".into(),

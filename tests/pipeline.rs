@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use masklet::base::{
-    BoxXyxy, Click, FrameIndex, FramePrompts, Label, ObjectId, Point, Pts, Rational, RgbFrame, Size, Timings,
+    BoxXyxy, Click, Format, FrameIndex, FramePrompts, Label, ObjectId, Point, Pts, Rational, RgbFrame, Size,
+    Timings,
 };
 use masklet::engine::{
     Direction, EngineError, EngineReport, FakeEngine, ObjectOutput, VideoEngine, VideoShape,
 };
 use masklet::pipeline::{
-    Command, DeviceLine, EngineFactory, EngineOptions, Event, ExportPlan, Failure, Format, Input, ObjectSpec,
+    Command, DeviceLine, EngineFactory, EngineOptions, Event, ExportPlan, Failure, Input, ObjectSpec,
     PipelineError, PromptSpec, Reach, Runner, Summary, Tools, TrackJob, VideoFactory,
 };
 use masklet::video::{VideoError, VideoInfo, VideoSource};

@@ -2,6 +2,7 @@
 //! May import: nothing of this crate.
 //! Must not: do I/O, start threads, or know a model, a codec or a window.
 
+mod format;
 mod frame;
 mod geometry;
 mod logits;
@@ -11,6 +12,7 @@ mod prompt;
 mod rle;
 mod timings;
 
+pub use format::{Format, UnknownFormat};
 pub use frame::{FrameIndex, FrameRange, Generation, ObjectId, Pts, Rational};
 pub use geometry::{BoxXyxy, Point, Size};
 pub use logits::Logits;

@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::model::ModelTask;
 use super::object_args::ObjectArgs;
-use crate::base::FrameIndex;
-use crate::pipeline::{EngineOptions, Format, ModelChoice};
+use crate::base::{Format, FrameIndex};
+use crate::pipeline::{EngineOptions, ModelChoice};
 
 /// Cuts objects out of video: say what you mean with a click, a box or a mask, and get its masks on every frame.
 #[derive(Debug, Parser)]

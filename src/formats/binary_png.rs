@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::atomic::AtomicFolder;
 use super::names::{Stems, folder_name};
 use super::png_file::{Pixels, check, encode};
-use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Exporter, Format};
-use crate::base::FrameIndex;
+use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Exporter};
+use crate::base::{Format, FrameIndex};
 
 /// Writes `objects/<number>_<name>/<stem>.png`.
 pub struct BinaryPng {

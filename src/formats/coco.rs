@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::atomic::AtomicFile;
 use super::coco_check::{CocoCounts, check};
-use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Exporter, Format, Stamp, ascii_json};
-use crate::base::FrameIndex;
+use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Exporter, Stamp, ascii_json};
+use crate::base::{Format, FrameIndex};
 use crate::session::class_list;
 
 /// Writes `coco.json`.

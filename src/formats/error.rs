@@ -3,8 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Format;
-use crate::base::{FrameIndex, ObjectId, Size};
+use crate::base::{Format, FrameIndex, ObjectId, Size};
 
 /// Why an export could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -33,9 +32,6 @@ pub enum ExportError {
         /// Why.
         reason: String,
     },
-    /// A name that is no format.
-    #[error("there is no export format \"{0}\": the formats are {formats}", formats = Format::names())]
-    UnknownFormat(String),
     /// No format at all.
     #[error("no export format was given: the formats are {formats}", formats = Format::names())]
     NoFormat,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::atomic::AtomicFolder;
 use super::names::Stems;
 use super::png_file::{Pixels, check, encode};
-use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Exporter, Format};
-use crate::base::FrameIndex;
+use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Exporter};
+use crate::base::{Format, FrameIndex};
 
 /// Most objects: 255 means void in DAVIS, 254 in TrackEval's documents.
 pub const MOST_OBJECTS: usize = 253;

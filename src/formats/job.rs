@@ -11,7 +11,8 @@ use super::coco::Coco;
 use super::indexed_png::IndexedPng;
 use super::overlay::Overlay;
 use super::sink::OpenSink;
-use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Format, ascii_json, mp4};
+use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, ascii_json, mp4};
+use crate::base::Format;
 use crate::session::class_list;
 
 /// One format being written. Nothing lies under its final name before [`Exporter::finish`]; dropping it instead takes

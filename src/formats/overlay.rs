@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::atomic::AtomicFile;
 use super::draw::{Drawn, draw_masks};
 use super::sink::{FrameSink, OpenSink, SinkSpec};
-use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Exporter, Format};
-use crate::base::FrameIndex;
+use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Exporter};
+use crate::base::{Format, FrameIndex};
 
 /// Writes `overlay.mp4`. Frames must come in increasing order.
 pub struct Overlay {

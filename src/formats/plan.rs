@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::{ExportError, Format, Stamp};
-use crate::base::{FrameIndex, ObjectId, Pts, Rational, RgbFrame, Rle, Size};
+use super::{ExportError, Stamp};
+use crate::base::{Format, FrameIndex, ObjectId, Pts, Rational, RgbFrame, Rle, Size};
 use crate::session::Object;
 
 /// The whole of an export.

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::base::{BoxXyxy, Click, FrameIndex};
-use crate::formats::Format;
+use crate::base::{BoxXyxy, Click, Format, FrameIndex};
 
 /// What is read.
 #[derive(Clone, Debug, PartialEq, Eq)]

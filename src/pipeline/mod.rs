@@ -36,5 +36,3 @@ pub use message::{Answer, Command, Event, Query, Summary};
 pub use native::NativeFactory;
 pub use runner::{Canceller, Runner};
 pub use token::{Generations, Token};
-
-pub use crate::formats::Format;

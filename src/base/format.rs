@@ -1,9 +1,7 @@
-//! The formats by name.
+//! The export formats by name.
 
 use std::fmt;
 use std::str::FromStr;
-
-use super::ExportError;
 
 /// A way to write masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -18,6 +16,11 @@ pub enum Format {
     /// MP4 of the video with the masks drawn over it.
     Overlay,
 }
+
+/// A name that is no format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no export format \"{0}\": the formats are {formats}", formats = Format::names())]
+pub struct UnknownFormat(String);
 
 impl Format {
     /// Every format.
@@ -53,33 +56,18 @@ impl Format {
         self == Self::Overlay
     }
 
-    /// Reads a list such as `png,coco`; repetitions count once.
-    ///
-    /// # Errors
-    /// [`ExportError::UnknownFormat`], [`ExportError::NoFormat`].
-    pub fn parse_list(text: &str) -> Result<Vec<Self>, ExportError> {
-        let mut formats = Vec::new();
-        for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-            let format = name.parse()?;
-            if !formats.contains(&format) {
-                formats.push(format);
-            }
-        }
-        if formats.is_empty() { Err(ExportError::NoFormat) } else { Ok(formats) }
-    }
-
     /// All names, separated by commas.
-    pub(super) fn names() -> String {
+    pub fn names() -> String {
         Self::ALL.map(Self::name).join(", ")
     }
 }
 
 impl FromStr for Format {
-    type Err = ExportError;
+    type Err = UnknownFormat;
 
-    fn from_str(name: &str) -> Result<Self, ExportError> {
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
         let found = Self::ALL.into_iter().find(|format| format.name() == name);
-        found.ok_or_else(|| ExportError::UnknownFormat(name.to_owned()))
+        found.ok_or_else(|| UnknownFormat(name.to_owned()))
     }
 }
 
@@ -94,13 +82,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_read() {
-        let all = Format::parse_list("png, png-binary,coco,overlay,png,").unwrap();
-        assert_eq!(all, Format::ALL);
-        assert!(all.iter().all(|format| format.name().parse::<Format>().unwrap() == *format));
-        assert!(
-            Format::parse_list("gif").unwrap_err().to_string().contains("png, png-binary, coco, overlay")
-        );
-        assert!(matches!(Format::parse_list(" , "), Err(ExportError::NoFormat)));
+    fn names_lead_back() {
+        assert!(Format::ALL.into_iter().all(|format| format.name().parse() == Ok(format)));
+        let error = "gif".parse::<Format>().expect_err("no format").to_string();
+        assert!(error.contains("\"gif\"") && error.contains("png, png-binary, coco, overlay"), "{error}");
     }
 }
