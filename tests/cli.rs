@@ -447,6 +447,7 @@ mod with_the_model {
         let tracked = last["tracked"].as_u64().expect("a number");
         assert!((5..20).contains(&tracked), "{last}");
         assert_eq!(lines[0]["video"]["frames"], tracked);
+        assert!(last["notes"].to_string().contains("overlay: encoded with "), "{last}");
         assert_eq!(listing(&out.join("masks")).len() as u64, tracked);
     }
 
