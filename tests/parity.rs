@@ -8,6 +8,8 @@ mod compare;
 mod dump;
 #[path = "parity/golden.rs"]
 mod golden;
+#[path = "parity/pictures.rs"]
+mod pictures;
 #[path = "parity/play.rs"]
 mod play;
 #[path = "parity/teacher.rs"]
@@ -181,6 +183,13 @@ fn the_network_sees_what_pillow_makes() {
             assert_eq!(hex(&bytes), *expected, "{name}, frame {i}");
         }
     }
+}
+
+#[test]
+fn single_pictures() {
+    let _alone = alone();
+    let (faults, compared) = pictures::check(&SHIPPED);
+    assert!(faults.is_empty() && compared >= 4, "{compared} prompts\n{}", faults.join("\n"));
 }
 
 #[test]
