@@ -384,7 +384,7 @@ mod with_the_model {
     #[cfg(unix)]
     #[test]
     fn a_second_ctrl_c_leaves_no_rest() {
-        for pause in [1, 30, 300] {
+        for pause in [1, 30, 600] {
             let dir = tempfile::tempdir().expect("a folder");
             let (video, out) = (pictures(dir.path(), 200), dir.path().join("out"));
             let mut arguments =
@@ -406,6 +406,12 @@ mod with_the_model {
             assert!(last.contains("\"interrupted\":true"), "{last}");
             assert_eq!(child.wait().expect("it ends").code(), Some(130));
             assert_eq!(rests(&out), Vec::<PathBuf>::new());
+            if pause == 1 {
+                assert!(
+                    out.join("masks").is_dir(),
+                    "signals that come together are one and keep what is finished"
+                );
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! The subcommands that run a job: track, segment, demo.
 
+use std::time::{Duration, Instant};
+
 use crossbeam_channel::{Sender, bounded, select};
 
 use super::args::{DemoArgs, ExportArgs, SegmentArgs, TalkArgs, TrackArgs};
@@ -122,10 +124,17 @@ fn drive(
 }
 
 /// The first Ctrl-C stops the work and keeps what is finished, the second keeps nothing that is not whole yet, the third
-/// leaves without waiting for the workers to clean up.
+/// leaves without waiting for the workers to clean up. Signals that come together are one wish: `timeout` and service
+/// managers send theirs to the process and again to its group.
 fn stop_on_signal(canceller: Canceller, leave: Sender<()>) {
+    /// Nobody presses twice so soon.
+    const TOGETHER: Duration = Duration::from_millis(300);
     let mut asked = 0u32;
+    let mut last: Option<Instant> = None;
     let handler = move || {
+        if last.replace(Instant::now()).is_some_and(|last| last.elapsed() < TOGETHER) {
+            return;
+        }
         match asked {
             0 => canceller.cancel(),
             1 => canceller.abandon(),

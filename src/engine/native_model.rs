@@ -7,14 +7,17 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::port::EngineReport;
-use crate::ggml::gguf::Gguf;
+use crate::ggml::gguf::{Gguf, GgufError};
 use crate::ggml::{Backend, GgmlError};
 use crate::model::{Config, ModelError, Weights};
 
-/// Where a model comes from, for messages.
+/// Why a model cannot be loaded, with its file.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// A file cannot be used.
+    /// A file cannot be read or is no sound model file; the error names it.
+    #[error(transparent)]
+    Unsound(#[from] GgufError),
+    /// A sound file cannot be used.
     #[error("{path}: {source}", path = path.display())]
     File {
         /// Which file.
@@ -53,11 +56,13 @@ impl Model {
     /// Loads a GGUF file.
     ///
     /// # Errors
-    /// [`LoadError::File`] with what is wrong with it.
+    /// What is wrong with it.
     pub fn load(path: &Path, options: &ModelOptions) -> Result<Arc<Self>, LoadError> {
-        let failed = |source| LoadError::File { path: path.to_owned(), source };
-        let file = Gguf::open(path).map_err(|e| failed(e.into()))?;
-        Self::from_gguf(&file, options).map_err(failed)
+        let file = Gguf::open(path)?;
+        Self::from_gguf(&file, options).map_err(|error| match error {
+            ModelError::File(error) => LoadError::Unsound(error),
+            source => LoadError::File { path: path.to_owned(), source },
+        })
     }
 
     /// The model that is compiled in.
