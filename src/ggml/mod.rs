@@ -5,4 +5,7 @@
 mod ffi;
 pub mod gguf;
 
-pub use ffi::{Backend, Builder, Conv, GgmlError, Graph, Kind, Run, Store, StoreBuilder, Tensor, Workspace};
+pub use ffi::{
+    Addition, Backend, Builder, Conv, GgmlError, Graph, Kind, Picture, Run, Store, StoreBuilder, Tensor,
+    Workspace,
+};

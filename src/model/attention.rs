@@ -5,7 +5,12 @@ use crate::ggml::Tensor;
 
 /// Single-head attention of `q` `[d, n]` over `k` and `v` `[d, m]`, with any batch in dimension 2: `[d, n]`.
 pub(super) fn single_head(net: &mut Net, q: Tensor, k: Tensor, v: Tensor) -> Tensor {
-    let width = net.graph().shape(q)[0] as f32;
+    let ([width, _, batch, _], [_, keys, ..]) = (net.graph().shape(q), net.graph().shape(k));
+    // Ours pays from a block of keys; short ones and batches stay with ggml.
+    if net.own() && batch == 1 && width % 32 == 0 && keys >= 64 {
+        return net.graph().own_attention(q, k, v);
+    }
+    let width = width as f32;
     let scores = net.graph().mul_mat(k, q);
     let weights = net.graph().soft_max(scores, 1.0 / width.sqrt());
     let v = net.graph().transpose(v);
@@ -16,6 +21,10 @@ pub(super) fn single_head(net: &mut Net, q: Tensor, k: Tensor, v: Tensor) -> Ten
 /// Attention with `heads` heads of `q` `[c, n]` over `k` and `v` `[c, m]`: `[c, n]`.
 pub(super) fn multi_head(net: &mut Net, heads: i64, q: Tensor, k: Tensor, v: Tensor) -> Tensor {
     let [width, queries, ..] = net.graph().shape(q);
+    if net.own() && width % (16 * heads) == 0 {
+        let heads = usize::try_from(heads).expect("the configuration has a positive number of heads");
+        return net.graph().own_heads(heads, q, k, v);
+    }
     let [q, k, v] = [q, k, v].map(|x| split(net, heads, x));
     let merged = single_head(net, q, k, v);
     let merged = net.graph().permute(merged, [0, 2, 1, 3]);

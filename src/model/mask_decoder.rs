@@ -1,7 +1,8 @@
 //! The mask decoder (checkpoint: `sam_mask_decoder`, `obj_ptr_proj`): tokens and features to masks, scores, pointers.
 
-use super::{Features, Net, two_way};
-use crate::ggml::Tensor;
+use super::{Features, Gelu, Net, two_way};
+use crate::ggml::{Addition, Tensor};
+use crate::kernels::Activation;
 
 /// What the decoder gives. Which mask counts is decided on the host.
 #[derive(Clone, Copy, Debug)]
@@ -61,26 +62,30 @@ pub fn decode(
 /// `output_upscaling`: twice as large twice, with the high-resolution features added before each activation.
 fn upscale(net: &mut Net, image: Tensor, features: Features) -> Tensor {
     let x = net.map(image);
-    let x = double(net, "mask_decoder.output_upscaling.0", x);
-    let x = net.graph().add(x, features.s1);
-    let x = net.layer_norm_2d("mask_decoder.output_upscaling.1", x);
-    let x = net.gelu(x);
+    let x = double(net, "mask_decoder.output_upscaling.0", x, features.s1, Activation::None);
+    let x = net.layer_norm_2d_gelu("mask_decoder.output_upscaling.1", x);
     let x = net.map(x);
-    let x = double(net, "mask_decoder.output_upscaling.3", x);
-    let x = net.graph().add(x, features.s0);
-    net.gelu(x)
+    double(net, "mask_decoder.output_upscaling.3", x, features.s0, Activation::Gelu)
 }
 
 /// A 2 x 2 transposed convolution of stride 2: one matrix product whose rows are ordered (ky, kx, channel), then the
-/// four results of each pixel are put in their places. `[C, W, H]` to `[C', 4 * W * H]`.
-fn double(net: &mut Net, p: &str, x: Tensor) -> Tensor {
+/// four results of each pixel are put in their places; then `more` is added, then the activation. `[C, W, H]` to
+/// `[C', 4 * W * H]`.
+fn double(net: &mut Net, p: &str, x: Tensor, more: Tensor, activation: Activation) -> Tensor {
     let [_, w, h, _] = net.graph().shape(x);
     let (weight, bias) = (net.weight(&format!("{p}.weight")), net.weight(&format!("{p}.bias")));
     let channels = net.graph().shape(bias)[0];
+    if net.own() && channels % 32 == 0 && net.lowering().variant.gelu == Gelu::Erf {
+        let panels = net.panels(p, 4);
+        let y = net.graph().own_doubling(&panels, x, activation, Addition::Before(more));
+        return net.tokens(y);
+    }
     let x = net.graph().mul_mat(weight, x);
     let x = net.graph().reshape(x, [2 * channels, 2, w, h]);
     let x = net.graph().permute(x, [0, 2, 1, 3]);
     let x = net.graph().cont(x);
     let x = net.graph().reshape(x, [channels, 4 * w * h, 1, 1]);
-    net.graph().add(x, bias)
+    let x = net.graph().add(x, bias);
+    let x = net.graph().add(x, more);
+    if activation == Activation::Gelu { net.gelu(x) } else { x }
 }

@@ -2,6 +2,7 @@
 
 use super::{Net, attention};
 use crate::ggml::{Kind, Tensor};
+use crate::kernels::Activation;
 
 /// Memories and pointers that the frame looks at, as graph inputs.
 #[derive(Clone, Copy, Debug)]
@@ -58,10 +59,8 @@ pub fn attend(net: &mut Net, embedding: Tensor, sine: Tensor, grid: Tensor, memo
         h = net.graph().add(h, seen);
 
         let n = net.layer_norm(&format!("{p}.norm3"), h);
-        let n = net.linear(&format!("{p}.linear1"), n);
-        let n = net.graph().relu(n);
-        let n = net.linear(&format!("{p}.linear2"), n);
-        h = net.graph().add(h, n);
+        let n = net.linear_act(&format!("{p}.linear1"), n, Activation::Relu);
+        h = net.linear_add(&format!("{p}.linear2"), n, h);
     }
     let h = net.layer_norm("memory_attention.norm", h);
     net.probe("memattn", h);
@@ -81,6 +80,10 @@ fn self_attention(net: &mut Net, p: &str, n: Tensor, grid: Tensor) -> Tensor {
 /// Axial rotation of `[hidden, n]`: the first half of the channels by x, the second by y. Seen as `2 n` half tokens, it
 /// is one plain rotation with positions x0, y0, x1, y1, ...
 fn rotate(net: &mut Net, x: Tensor, positions: Tensor) -> Tensor {
+    if net.own() {
+        let angles = net.angles();
+        return net.graph().own_rotate(&angles, x, positions);
+    }
     let x = net.graph().cont(x);
     let [width, tokens, ..] = net.graph().shape(x);
     let theta = net.config().rope_theta;

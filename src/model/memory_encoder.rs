@@ -2,13 +2,13 @@
 
 use super::{Net, perceiver};
 use crate::ggml::{Conv, Tensor};
+use crate::kernels::Activation;
 
 /// `embedding` `[hidden, T]` (without memory) and the scaled `mask` `[S, S]` to memory tokens
 /// `[memory, latents + latents_2d]`; `sine` is the 2-D sine encoding of the memory map, `[memory, T]`.
 pub fn encode_memory(net: &mut Net, embedding: Tensor, mask: Tensor, sine: Tensor) -> Tensor {
     let mask = downsample_mask(net, mask);
-    let x = net.linear("memory_encoder.pix_feat_proj", embedding);
-    let x = net.graph().add(x, mask);
+    let x = net.linear_add("memory_encoder.pix_feat_proj", embedding, mask);
     let mut x = net.map(x);
     for layer in 0..net.config().fuser_layers {
         x = fuse(net, &format!("memory_encoder.fuser.layers.{layer}"), x);
@@ -25,12 +25,9 @@ fn downsample_mask(net: &mut Net, mask: Tensor) -> Tensor {
     let p = "memory_encoder.mask_downsampler.encoder";
     let mut x = mask;
     for layer in 0..4 {
-        if layer > 0 {
-            x = net.planar(x);
-        }
-        x = net.conv(&format!("{p}.{}", 3 * layer), x, Conv { stride: 2, pad: 1 });
-        x = net.layer_norm_2d(&format!("{p}.{}", 3 * layer + 1), x);
-        x = net.gelu(x);
+        let (name, halve) = (format!("{p}.{}", 3 * layer), Conv { stride: 2, pad: 1 });
+        x = if layer == 0 { net.conv(&name, x, halve) } else { net.conv_map(&name, x, halve) };
+        x = net.layer_norm_2d_gelu(&format!("{p}.{}", 3 * layer + 1), x);
     }
     let x = net.linear(&format!("{p}.12"), x);
     let x = net.tokens(x);
@@ -42,8 +39,6 @@ fn downsample_mask(net: &mut Net, mask: Tensor) -> Tensor {
 fn fuse(net: &mut Net, p: &str, x: Tensor) -> Tensor {
     let y = net.depthwise(&format!("{p}.dwconv"), x, Conv { stride: 1, pad: 3 });
     let y = net.layer_norm_2d(&format!("{p}.norm"), y);
-    let y = net.linear(&format!("{p}.pwconv1"), y);
-    let y = net.gelu(y);
-    let y = net.linear(&format!("{p}.pwconv2"), y);
-    net.graph().add(x, y)
+    let y = net.linear_act(&format!("{p}.pwconv1"), y, Activation::Gelu);
+    net.linear_add(&format!("{p}.pwconv2"), y, x)
 }

@@ -21,7 +21,7 @@ mod variant;
 mod weights;
 
 pub use config::{Config, ModelError};
-pub use lowering::Lowering;
+pub use lowering::{Kernels, Lowering};
 pub use mask_decoder::{Decoded, decode};
 pub use memory_attention::{MemoryTokens, attend};
 pub use memory_encoder::encode_memory;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Config, Gelu, Lowering, Weights};
-use crate::ggml::{Builder, Conv, GgmlError, Graph, Kind, Store, Tensor};
+use super::{Config, Gelu, Kernels, Lowering, Weights};
+use crate::ggml::{Addition, Builder, Conv, GgmlError, Graph, Kind, Picture, Store, Tensor};
+use crate::kernels::{Activation, Angles, Panels};
 
 /// A named intermediate tensor, for comparison with the reference.
 pub type Probe = (&'static str, Tensor);
@@ -83,11 +84,72 @@ impl Net {
 
     /// `p.weight` applied to `[in, n]`, plus `p.bias` where there is one: `[out, n]`.
     pub(super) fn linear(&mut self, p: &str, x: Tensor) -> Tensor {
+        self.linear_then(p, x, Activation::None, Addition::Nothing)
+    }
+
+    /// [`Self::linear`], then `other` added.
+    pub(super) fn linear_add(&mut self, p: &str, x: Tensor, other: Tensor) -> Tensor {
+        self.linear_then(p, x, Activation::None, Addition::After(other))
+    }
+
+    /// [`Self::linear`], then `activation`.
+    pub(super) fn linear_act(&mut self, p: &str, x: Tensor, activation: Activation) -> Tensor {
+        self.linear_then(p, x, activation, Addition::Nothing)
+    }
+
+    fn linear_then(&mut self, p: &str, x: Tensor, activation: Activation, addition: Addition) -> Tensor {
+        if self.own() {
+            let panels = self.panels(p, 1);
+            let (fused, left) = self.fused(activation);
+            if left.is_none() || addition == Addition::Nothing {
+                let y = self.graph.own_linear(&panels, x, fused, addition);
+                return self.activate(y, left.unwrap_or(Activation::None));
+            }
+        }
         let weight = self.weight(&format!("{p}.weight"));
-        let y = self.graph.mul_mat(weight, x);
-        match self.maybe_weight(&format!("{p}.bias")) {
-            Some(bias) => self.graph.add(y, bias),
-            None => y,
+        let mut y = self.graph.mul_mat(weight, x);
+        if let Some(bias) = self.maybe_weight(&format!("{p}.bias")) {
+            y = self.graph.add(y, bias);
+        }
+        if let Addition::Before(other) = addition {
+            y = self.graph.add(y, other);
+        }
+        y = self.activate(y, activation);
+        match addition {
+            Addition::After(other) => self.graph.add(y, other),
+            _ => y,
+        }
+    }
+
+    /// Whether our own kernels compute.
+    pub(super) fn own(&self) -> bool {
+        self.lowering.kernels == Kernels::Own
+    }
+
+    /// The layer `p` as our kernels want it.
+    pub(super) fn panels(&self, p: &str, copies: usize) -> Arc<Panels> {
+        let found = self.weights.panels(p, copies);
+        found.unwrap_or_else(|| panic!("{p} is in the layout that every model file is checked against"))
+    }
+
+    /// The rotary angles as our kernels want them.
+    pub(super) fn angles(&self) -> Arc<Angles> {
+        self.weights.angles()
+    }
+
+    /// `activation` as far as our kernels have it, and what is left to be applied after.
+    fn fused(&self, activation: Activation) -> (Activation, Option<Activation>) {
+        match (activation, self.lowering.variant.gelu) {
+            (Activation::Gelu, Gelu::Tanh) => (Activation::None, Some(activation)),
+            _ => (activation, None),
+        }
+    }
+
+    fn activate(&mut self, x: Tensor, activation: Activation) -> Tensor {
+        match activation {
+            Activation::None => x,
+            Activation::Relu => self.graph.relu(x),
+            Activation::Gelu => self.gelu(x),
         }
     }
 
@@ -101,9 +163,23 @@ impl Net {
     /// Normalisation over the fastest dimension with `p.weight` and `p.bias`.
     pub(super) fn norm(&mut self, p: &str, x: Tensor, eps: f32) -> Tensor {
         let (weight, bias) = (self.weight(&format!("{p}.weight")), self.weight(&format!("{p}.bias")));
+        if self.own() {
+            return self.graph.own_norm(x, (weight, bias), eps, false);
+        }
         let x = self.graph.norm(x, eps);
         let x = self.graph.mul(x, weight);
         self.graph.add(x, bias)
+    }
+
+    /// LayerNorm over the channels of a map, then GELU.
+    pub(super) fn layer_norm_2d_gelu(&mut self, p: &str, x: Tensor) -> Tensor {
+        if self.own() && self.lowering.variant.gelu == Gelu::Erf {
+            let (weight, bias) = (self.weight(&format!("{p}.weight")), self.weight(&format!("{p}.bias")));
+            let eps = self.config().layer_norm_2d_eps;
+            return self.graph.own_norm(x, (weight, bias), eps, true);
+        }
+        let x = self.layer_norm_2d(p, x);
+        self.gelu(x)
     }
 
     /// LayerNorm of tokens.
@@ -128,6 +204,9 @@ impl Net {
 
     /// Dense convolution of a planar `[W, H, C]` picture: channel-fastest `[OC, OW, OH]`.
     pub(super) fn conv(&mut self, p: &str, picture: Tensor, conv: Conv) -> Tensor {
+        if self.own() {
+            return self.own_conv(p, picture, conv, true, Activation::None);
+        }
         let kernel = self.weight(&format!("{p}.weight"));
         let bias = self.weight(&format!("{p}.bias"));
         let patches = self.graph.im2col(kernel, picture, conv);
@@ -137,10 +216,41 @@ impl Net {
         self.graph.add(y, bias)
     }
 
+    /// Dense convolution of a planar picture, then GELU.
+    pub(super) fn conv_gelu(&mut self, p: &str, picture: Tensor, conv: Conv) -> Tensor {
+        if self.own() && self.lowering.variant.gelu == Gelu::Erf {
+            return self.own_conv(p, picture, conv, true, Activation::Gelu);
+        }
+        let x = self.conv(p, picture, conv);
+        self.gelu(x)
+    }
+
+    /// Dense convolution of a channel-fastest map `[C, W, H]`: `[OC, OW, OH]`.
+    pub(super) fn conv_map(&mut self, p: &str, x: Tensor, conv: Conv) -> Tensor {
+        if self.own() {
+            return self.own_conv(p, x, conv, false, Activation::None);
+        }
+        let x = self.planar(x);
+        self.conv(p, x, conv)
+    }
+
+    fn own_conv(&mut self, p: &str, x: Tensor, conv: Conv, planar: bool, activation: Activation) -> Tensor {
+        let kernel = self.weight(&format!("{p}.weight"));
+        let size = |n: i64| usize::try_from(n).expect("sizes are not negative");
+        let side = size(self.graph.shape(kernel)[0]);
+        let picture = Picture { planar, side, step: size(conv.stride.into()), pad: size(conv.pad.into()) };
+        let panels = self.panels(p, 1);
+        self.graph.own_conv(&panels, x, picture, activation)
+    }
+
     /// Depthwise convolution of a channel-fastest map `[C, W, H]`; the kernel is stored channel-fastest.
     pub(super) fn depthwise(&mut self, p: &str, x: Tensor, conv: Conv) -> Tensor {
         let kernel = self.weight(&format!("{p}.weight"));
         let bias = self.weight(&format!("{p}.bias"));
+        if self.own() {
+            let size = |n: i32| usize::try_from(n).expect("sizes are not negative");
+            return self.graph.own_depthwise(x, (kernel, bias), size(conv.stride), size(conv.pad));
+        }
         let [channels, width, height, _] = self.graph.shape(kernel);
         let kernel = self.graph.reshape(kernel, [1, channels, width, height]);
         let kernel = self.graph.permute(kernel, [2, 3, 0, 1]);
@@ -171,10 +281,8 @@ impl Net {
 
     /// Three linear layers with ReLU between.
     pub(super) fn mlp(&mut self, p: &str, x: Tensor) -> Tensor {
-        let x = self.linear(&format!("{p}.layers.0"), x);
-        let x = self.graph.relu(x);
-        let x = self.linear(&format!("{p}.layers.1"), x);
-        let x = self.graph.relu(x);
+        let x = self.linear_act(&format!("{p}.layers.0"), x, Activation::Relu);
+        let x = self.linear_act(&format!("{p}.layers.1"), x, Activation::Relu);
         self.linear(&format!("{p}.layers.2"), x)
     }
 }

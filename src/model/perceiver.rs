@@ -2,6 +2,7 @@
 
 use super::{Net, PerceiverPositions, attention};
 use crate::ggml::Tensor;
+use crate::kernels::Activation;
 
 /// The memory map's tokens `x` `[width, T]`, `sine` their encoding, to latents `[width, latents + latents_2d]`:
 /// the global ones first. Both paths share all weights.
@@ -49,14 +50,12 @@ fn queries(net: &mut Net, p: &str, latents: Tensor) -> Tensor {
 }
 
 fn add_projected(net: &mut Net, p: &str, latents: Tensor, seen: Tensor) -> Tensor {
-    let projected = net.linear(p, seen);
-    net.graph().add(latents, projected)
+    net.linear_add(p, seen, latents)
 }
 
 fn feed_forward(net: &mut Net, p: &str, latents: Tensor) -> Tensor {
     let n = net.layer_norm(&format!("{p}.0"), latents);
-    let n = net.linear(&format!("{p}.1"), n);
-    let n = net.gelu(n);
+    let n = net.linear_act(&format!("{p}.1"), n, Activation::Gelu);
     add_projected(net, &format!("{p}.3"), latents, n)
 }
 

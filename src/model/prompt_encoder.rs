@@ -9,12 +9,9 @@ pub fn embed_mask(net: &mut Net, logits: Tensor) -> Tensor {
     let p = "prompt_encoder.mask_downscaling";
     let halve = Conv { stride: 2, pad: 0 };
     let x = net.conv(&format!("{p}.0"), logits, halve);
-    let x = net.layer_norm_2d(&format!("{p}.1"), x);
-    let x = net.gelu(x);
-    let x = net.planar(x);
-    let x = net.conv(&format!("{p}.3"), x, halve);
-    let x = net.layer_norm_2d(&format!("{p}.4"), x);
-    let x = net.gelu(x);
+    let x = net.layer_norm_2d_gelu(&format!("{p}.1"), x);
+    let x = net.conv_map(&format!("{p}.3"), x, halve);
+    let x = net.layer_norm_2d_gelu(&format!("{p}.4"), x);
     let x = net.linear(&format!("{p}.6"), x);
     net.tokens(x)
 }

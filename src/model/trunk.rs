@@ -2,6 +2,7 @@
 
 use super::Net;
 use crate::ggml::{Conv, Tensor};
+use crate::kernels::Activation;
 
 /// 3 x 3, same size.
 const SAME: Conv = Conv { stride: 1, pad: 1 };
@@ -22,10 +23,8 @@ pub(super) fn trunk(net: &mut Net, pixels: Tensor) -> [Tensor; 4] {
 }
 
 fn stem(net: &mut Net, pixels: Tensor) -> Tensor {
-    let x = net.conv("trunk.stem.conv1", pixels, HALF);
-    let x = net.gelu(x);
-    let x = net.planar(x);
-    let x = net.conv("trunk.stem.conv2", x, HALF);
+    let x = net.conv_gelu("trunk.stem.conv1", pixels, HALF);
+    let x = net.conv_map("trunk.stem.conv2", x, HALF);
     net.probe("stem", x);
     x
 }
@@ -55,23 +54,27 @@ fn downsample(net: &mut Net, p: &str, x: Tensor) -> Tensor {
 
 /// `x + conv2(gelu(conv1(x)))`; the residual starts after squeeze-excite.
 fn channel_mixer(net: &mut Net, p: &str, x: Tensor) -> Tensor {
-    let y = net.linear(&format!("{p}.conv1"), x);
-    let y = net.gelu(y);
-    let y = net.linear(&format!("{p}.conv2"), y);
-    net.graph().add(y, x)
+    let y = net.linear_act(&format!("{p}.conv1"), x, Activation::Gelu);
+    net.linear_add(&format!("{p}.conv2"), y, x)
 }
 
 /// Scales each channel by a gate computed from the channels' means.
 fn squeeze_excite(net: &mut Net, p: &str, x: Tensor) -> Tensor {
     let channels = net.graph().shape(x)[0];
+    let z = means(net, x);
+    let z = net.graph().reshape(z, [channels, 1, 1, 1]);
+    let z = net.linear_act(&format!("{p}.fc1"), z, Activation::Relu);
+    let z = net.linear(&format!("{p}.fc2"), z);
+    let z = net.graph().sigmoid(z);
+    if net.own() { net.graph().own_scale(x, z) } else { net.graph().mul(x, z) }
+}
+
+fn means(net: &mut Net, x: Tensor) -> Tensor {
+    if net.own() {
+        return net.graph().own_means(x);
+    }
     let z = net.tokens(x);
     let z = net.graph().transpose(z);
     let z = net.graph().cont(z);
-    let z = net.graph().mean(z);
-    let z = net.graph().reshape(z, [channels, 1, 1, 1]);
-    let z = net.linear(&format!("{p}.fc1"), z);
-    let z = net.graph().relu(z);
-    let z = net.linear(&format!("{p}.fc2"), z);
-    let z = net.graph().sigmoid(z);
-    net.graph().mul(x, z)
+    net.graph().mean(z)
 }

@@ -2,6 +2,7 @@
 
 use super::{Net, attention};
 use crate::ggml::Tensor;
+use crate::kernels::Activation;
 
 /// Tokens `[hidden, n]` and image tokens `[hidden, T]` with their position encoding `[hidden, T]`, to both, refined.
 pub(super) fn two_way(net: &mut Net, tokens: Tensor, image: Tensor, positions: Tensor) -> (Tensor, Tensor) {
@@ -17,10 +18,8 @@ pub(super) fn two_way(net: &mut Net, tokens: Tensor, image: Tensor, positions: T
         queries = net.graph().add(queries, seen);
         queries = net.layer_norm(&format!("{p}.norm2"), queries);
 
-        let hidden = net.linear(&format!("{p}.mlp.layers.0"), queries);
-        let hidden = net.graph().relu(hidden);
-        let hidden = net.linear(&format!("{p}.mlp.layers.1"), hidden);
-        queries = net.graph().add(queries, hidden);
+        let hidden = net.linear_act(&format!("{p}.mlp.layers.0"), queries, Activation::Relu);
+        queries = net.linear_add(&format!("{p}.mlp.layers.1"), hidden, queries);
         queries = net.layer_norm(&format!("{p}.norm3"), queries);
 
         let asked = net.graph().add(queries, tokens);

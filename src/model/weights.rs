@@ -1,15 +1,20 @@
 //! The weights of a model, checked and placed on a device.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::{Config, ModelError, layout};
 use crate::ggml::gguf::Gguf;
 use crate::ggml::{Backend, Kind, Store, StoreBuilder};
+use crate::kernels::{Angles, Panels};
 
 /// A loaded model: configuration and weights. Immutable and shared.
 pub struct Weights {
     config: Config,
     store: Arc<Store>,
+    /// Layers packed for our own kernels, made when a graph first wants them.
+    panels: Mutex<HashMap<String, Arc<Panels>>>,
+    angles: OnceLock<Arc<Angles>>,
 }
 
 impl Weights {
@@ -36,7 +41,7 @@ impl Weights {
                 store.set_f32(name, &view.to_f32());
             }
         }
-        Ok(Self { config, store: Arc::new(store) })
+        Ok(Self { config, store: Arc::new(store), panels: Mutex::default(), angles: OnceLock::new() })
     }
 
     /// The configuration.
@@ -53,4 +58,42 @@ impl Weights {
     pub fn host(&self, name: &str) -> Option<Vec<f32>> {
         self.store.get_f32(name)
     }
+    /// The rotary angles of memory attention for our own kernels.
+    pub(super) fn angles(&self) -> Arc<Angles> {
+        let width = usize::try_from(self.config.hidden).expect("the configuration bounds the width");
+        self.angles.get_or_init(|| Arc::new(Angles::new(width, self.config.rope_theta))).clone()
+    }
+
+    /// The layer `p` packed for our own kernels: rows of weights as they are, or, of a dense convolution, as patches in the
+    /// order (ky, kx, channel). `copies` is how many times the bias is repeated. `None` when there is no such weight.
+    pub(super) fn panels(&self, p: &str, copies: usize) -> Option<Arc<Panels>> {
+        let mut known = self.panels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(panels) = known.get(p) {
+            return Some(panels.clone());
+        }
+        let name = format!("{p}.weight");
+        let [w, h, c, _] = self.store.shape(&name)?.map(|n| usize::try_from(n).unwrap_or(0));
+        let mut weight = self.host(&name)?;
+        let inputs = if c > 1 || (w == h && w < 8) {
+            weight = channels_last(&weight, w * h, c);
+            w * h * c
+        } else {
+            w
+        };
+        let bias = self.host(&format!("{p}.bias")).unwrap_or_default().repeat(copies);
+        let panels = Arc::new(Panels::pack(&weight, &bias, inputs));
+        known.insert(p.to_owned(), panels.clone());
+        Some(panels)
+    }
+}
+
+/// Kernels of `channels` planes of `area` taps each, with channels made the fastest dimension.
+fn channels_last(weight: &[f32], area: usize, channels: usize) -> Vec<f32> {
+    let mut turned = Vec::with_capacity(weight.len());
+    for kernel in weight.chunks_exact(area * channels) {
+        for tap in 0..area {
+            turned.extend((0..channels).map(|c| kernel[c * area + tap]));
+        }
+    }
+    turned
 }

@@ -4,6 +4,7 @@ use std::ffi::c_int;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::custom::Kernel;
 use super::graph::Graph;
 use super::store::{Context, Kind};
 use super::{GgmlError, Store, sys};
@@ -37,6 +38,8 @@ pub struct Builder {
     tensors: Vec<NonNull<sys::ggml_tensor>>,
     ends: Vec<Tensor>,
     kept: Vec<Arc<Store>>,
+    // Each at its own address, which ggml holds.
+    kernels: Vec<Arc<Kernel>>,
 }
 
 impl Builder {
@@ -50,17 +53,26 @@ impl Builder {
             tensors: Vec::new(),
             ends: Vec::new(),
             kept: Vec::new(),
+            kernels: Vec::new(),
         })
     }
 
-    fn keep(&mut self, raw: *mut sys::ggml_tensor) -> Tensor {
+    pub(super) fn keep(&mut self, raw: *mut sys::ggml_tensor) -> Tensor {
         let raw = NonNull::new(raw).expect("the context has room: CAPACITY covers the largest graph");
         self.tensors.push(raw);
         Tensor(u32::try_from(self.tensors.len() - 1).expect("fewer tensors than CAPACITY"))
     }
 
-    fn ctx(&self) -> *mut sys::ggml_context {
+    pub(super) fn ctx(&self) -> *mut sys::ggml_context {
         self.context.0.as_ptr()
+    }
+
+    /// The address of `kernel`, which the graph keeps; for reading only.
+    pub(super) fn keep_kernel(&mut self, kernel: Kernel) -> *mut Kernel {
+        let kernel = Arc::new(kernel);
+        let address = Arc::as_ptr(&kernel).cast_mut();
+        self.kernels.push(kernel);
+        address
     }
 
     pub(super) fn raw(&self, tensor: Tensor) -> *mut sys::ggml_tensor {
@@ -120,7 +132,7 @@ impl Builder {
             raw
         };
         let raw = NonNull::new(raw).expect("the context has room for its graph");
-        Graph::new(raw, self.context, self.tensors, self.kept)
+        Graph::new(raw, self.context, self.tensors, (self.kept, self.kernels))
     }
 
     fn one(

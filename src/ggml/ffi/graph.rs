@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::custom::Kernel;
 use super::store::{Context, element_count};
 use super::{Backend, GgmlError, Store, Tensor, log, sys};
 
@@ -19,7 +20,7 @@ pub struct Graph {
     /// Tensors whose place the workspace decides; they are forgotten when another graph takes the workspace.
     placed: Vec<NonNull<sys::ggml_tensor>>,
     _context: Context,
-    _kept: Vec<Arc<Store>>,
+    _kept: (Vec<Arc<Store>>, Vec<Arc<Kernel>>),
 }
 
 // SAFETY: the pointers lead into the context and the stores that the graph owns or keeps alive.
@@ -30,7 +31,7 @@ impl Graph {
         raw: NonNull<sys::ggml_cgraph>,
         context: Context,
         tensors: Vec<NonNull<sys::ggml_tensor>>,
-        kept: Vec<Arc<Store>>,
+        kept: (Vec<Arc<Store>>, Vec<Arc<Kernel>>),
     ) -> Self {
         let mut own = Vec::new();
         // SAFETY: the context is alive and ggml walks its own list.

@@ -1,10 +1,11 @@
 //! Owns every unsafe call into ggml. Each file wraps one of ggml's things in a safe type.
-//! May import: base.
+//! May import: base, kernels.
 //! Must not: let a raw pointer out. A [`Tensor`] is an index that only its [`Builder`] can resolve.
 #![allow(unsafe_code)] // the room where ggml's C interface is wrapped; every block states why it is sound
 
 mod backend;
 mod builder;
+mod custom;
 mod graph;
 mod log;
 mod pool;
@@ -26,6 +27,7 @@ mod sys {
 
 pub use backend::Backend;
 pub use builder::{Builder, Conv, Tensor};
+pub use custom::{Addition, Picture};
 pub use graph::{Graph, Run, Workspace};
 pub use store::{Kind, Store, StoreBuilder};
 
