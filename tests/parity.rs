@@ -29,7 +29,7 @@ use masklet::engine::{
     Model, ModelOptions, Padding, Policy, Rounding, SingleMask, Tracker, TrackerOptions, VideoEngine,
     VideoShape,
 };
-use masklet::model::{Gelu, Kernels, Lowering, PerceiverPositions};
+use masklet::model::{Gelu, Lowering, PerceiverPositions};
 use play::Setting;
 use sha2::{Digest as _, Sha256};
 
@@ -58,8 +58,6 @@ const F32: Gates = Gates {
     iou: 0.999,
     points: |point, frame| match (point, frame.0) {
         ("mask_ds", 0) => 5e-5,
-        // One number, near which the rounding of the whole picture ends up: seen at 1.6e-5.
-        ("obj_score", 0) => 5e-5,
         (_, 0)
         | (
             "stem" | "stage0" | "stage1" | "stage2" | "stage3" | "fpn2" | "conv_s0" | "conv_s1" | "sparse",
@@ -234,14 +232,13 @@ fn memory_stages_fed_by_the_reference() {
     }
 }
 
-/// Where the processor has no vectors for our kernels, ggml's compute.
+/// Our own kernels, which compute where they are chosen.
 #[test]
-fn ggml_s_kernels_agree_too() {
+fn our_kernels_agree_too() {
     let _alone = alone();
-    let lowering = Lowering { kernels: Kernels::Ggml, ..Lowering::cpu() };
-    let found = teacher::check(&SHIPPED, &Golden::load("shipped-512"), lowering, &FORCED);
+    let found = teacher::check(&SHIPPED, &Golden::load("shipped-512"), Lowering::own(), &FORCED);
     assert!(found.masks > 0 && found.points > 8, "nothing was compared");
-    assert_none("ggml's kernels, teacher-forced", &found);
+    assert_none("our kernels, teacher-forced", &found);
 }
 
 /// A deliberate mistake, by name.

@@ -2,6 +2,8 @@
 //! May import: nothing of this crate.
 //! Must not: know tensors of a graph.
 
+use std::ops::Range;
+
 use super::attention::Rows;
 use super::math;
 use super::part::{Output, Part};
@@ -28,36 +30,29 @@ pub fn heads_attention(
     let range = part.of(queries.count, 1);
     let mut scores = vec![0f32; keys.count.next_multiple_of(16)];
     // SAFETY: the level and all lengths were checked; scores have room for all keys in whole vectors.
-    unsafe {
-        attend(level, heads, width, [queries, keys, values], &mut scores, range.start, range.end, output.at)
-    }
+    unsafe { attend(level, (heads, width), [queries, keys, values], &mut scores, range, output.at) }
 }
 
 levels!(attend(
-    heads: usize,
-    width: usize,
+    shape: (usize, usize),
     rows: [Rows<'_>; 3],
     scores: &mut [f32],
-    from: usize,
-    to: usize,
+    range: Range<usize>,
     out: *mut f32,
 ) => attend_body);
 
 #[inline(always)]
-#[allow(clippy::too_many_arguments)] // made by the macro from one list
 unsafe fn attend_body<S: Simd, const R: usize>(
     s: S,
-    heads: usize,
-    width: usize,
+    (heads, width): (usize, usize),
     [queries, keys, values]: [Rows<'_>; 3],
     scores: &mut [f32],
-    from: usize,
-    to: usize,
+    range: Range<usize>,
     out: *mut f32,
 ) {
     let depth = width / heads;
     let scale = 1.0 / (depth as f32).sqrt();
-    for row in from..to {
+    for row in range {
         for head in 0..heads {
             // SAFETY: a head's floats are inside its row; scores have whole vectors; the output has this row.
             unsafe {
@@ -86,10 +81,15 @@ unsafe fn attend_body<S: Simd, const R: usize>(
                 let share = s.splat(1.0 / s.sum(total));
                 i = 0;
                 while i < depth {
+                    // Sums of 64 keys first: the error must not grow with the picture.
                     let mut sum = s.splat(0.0);
-                    for (key, &weight) in scores.iter().take(keys.count).enumerate() {
-                        let v = values.data.as_ptr().add(key * values.stride + head * depth + i);
-                        sum = s.fma(s.splat(weight), s.load(v), sum);
+                    for (block, weights) in scores[..keys.count].chunks(64).enumerate() {
+                        let mut some = s.splat(0.0);
+                        for (key, &weight) in weights.iter().enumerate() {
+                            let v = (block * 64 + key) * values.stride + head * depth + i;
+                            some = s.fma(s.splat(weight), s.load(values.data.as_ptr().add(v)), some);
+                        }
+                        sum = s.add(sum, some);
                     }
                     s.store(out.add(row * width + head * depth + i), s.mul(sum, share));
                     i += S::LANES;

@@ -334,7 +334,7 @@ impl Builder {
     pub fn own_heads(&mut self, heads: usize, q: Tensor, k: Tensor, v: Tensor) -> Tensor {
         let ([c, n, ..], [_, m, ..]) = (self.shape(q), self.shape(k));
         for (tensor, count) in [(q, n), (k, m), (v, m)] {
-            let fits = self.shape(tensor) == [c, count, 1, 1] && c as usize % (16 * heads) == 0;
+            let fits = self.shape(tensor) == [c, count, 1, 1] && (c as usize).is_multiple_of(16 * heads);
             assert!(fits, "rows of queries, keys and values");
         }
         self.custom(Kernel::Heads { heads }, &[q, k, v], [c, n, 1, 1])
