@@ -17,7 +17,7 @@ mod teacher;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
+use std::sync::{Arc, LazyLock};
 
 use compare::{Findings, Gates};
 use golden::Golden;
@@ -36,20 +36,17 @@ use sha2::{Digest as _, Sha256};
 /// SHA-256 of the random checkpoint; `random_checkpoint.py` prints the same.
 const RANDOM_SHA256: &str = "6892a52c1121eb0a691b785cbf604241051b4eafade6fa413097e7ddcbbda967";
 
+/// One thread for each test: the tests run side by side, and threads that wait for each other would only disturb them.
+const ONE_THREAD: ModelOptions = ModelOptions { threads: 1 };
+
 static SHIPPED: LazyLock<Arc<Model>> =
-    LazyLock::new(|| Model::built_in(&ModelOptions::default()).expect("the built-in model loads"));
+    LazyLock::new(|| Model::built_in(&ONE_THREAD).expect("the built-in model loads"));
 
 static RANDOM: LazyLock<Arc<Model>> = LazyLock::new(|| {
     let options = ConvertOptions { weights: WeightType::F32, native_size: 512, ..ConvertOptions::default() };
     let bytes = to_gguf_bytes(&random_checkpoint(), &options).expect("the random checkpoint converts");
-    Model::from_bytes(Cow::Owned(bytes), &ModelOptions::default()).expect("the random model loads")
+    Model::from_bytes(Cow::Owned(bytes), &ONE_THREAD).expect("the random model loads")
 });
-
-/// The engine uses all cores: one test at a time.
-fn alone() -> MutexGuard<'static, ()> {
-    static LOCK: Mutex<()> = Mutex::new(());
-    LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
 
 /// CPU, f32. What leaves the memory attention has gone through ggml's own rotary frequencies; from frame 1 on the
 /// memories hold bf16 values, of which a few in ten thousand round the other way and are then 2^-8 off.
@@ -106,17 +103,23 @@ fn assert_none(what: &str, found: &Findings) {
     assert!(found.faults.is_empty(), "{what}: {count} differences\n{first}");
 }
 
-/// Plays every scenario of a golden and holds it to `gates`.
-fn all_scenarios(name: &str, model: &Arc<Model>, gates: &Gates) {
+/// The scenarios that run in one test; the others run beside it in another.
+const FIRST_HALF: [&str; 5] = ["click", "click3", "box", "boxclick", "mask"];
+
+/// Plays the scenarios of a golden that `wanted` names and holds them to `gates`.
+fn scenarios(name: &str, model: &Arc<Model>, gates: &Gates, wanted: impl Fn(&str) -> bool) {
     let golden = Golden::load(name);
-    for scenario in golden.scenarios() {
+    let mut played = 0;
+    for scenario in golden.scenarios().iter().filter(|s| wanted(&s.name)) {
         let probing = (0..golden.frames()).any(|f| !golden.points(&scenario.name, FrameIndex(f)).is_empty());
-        let played = play::play(model, &Setting { probing, ..official(&golden) }, &scenario);
+        let answers = play::play(model, &Setting { probing, ..official(&golden) }, scenario);
         assert_none(
             &format!("{name} {}", scenario.name),
-            &compare::compare(&golden, &scenario.name, &played, gates),
+            &compare::compare(&golden, &scenario.name, &answers, gates),
         );
+        played += 1;
     }
+    assert!(played > 0, "{name} has scenarios");
 }
 
 #[test]
@@ -162,7 +165,6 @@ fn the_random_checkpoint_is_its_twins() {
 
 #[test]
 fn the_network_sees_what_pillow_makes() {
-    let _alone = alone();
     for (name, count) in [("shipped-512", 24), ("shipped-1024", 2)] {
         let golden = Golden::load(name);
         let (sink, points) = play::collector();
@@ -194,32 +196,51 @@ fn single_pictures() {
 
 #[test]
 fn shipped_weights_at_512() {
-    let _alone = alone();
-    all_scenarios("shipped-512", &SHIPPED, &F32);
+    scenarios("shipped-512", &SHIPPED, &F32, |name| FIRST_HALF.contains(&name));
+}
+
+#[test]
+fn shipped_weights_at_512_over_time() {
+    scenarios("shipped-512", &SHIPPED, &F32, |name| !FIRST_HALF.contains(&name));
 }
 
 #[test]
 fn random_weights_at_512() {
-    let _alone = alone();
-    all_scenarios("random-512", &RANDOM, &F32);
+    scenarios("random-512", &RANDOM, &F32, |name| FIRST_HALF.contains(&name));
 }
 
 #[test]
-fn at_1024() {
-    let _alone = alone();
-    all_scenarios("shipped-1024", &SHIPPED, &F32);
-    all_scenarios("random-1024", &RANDOM, &F32);
+fn random_weights_at_512_over_time() {
+    scenarios("random-512", &RANDOM, &F32, |name| !FIRST_HALF.contains(&name));
+}
+
+#[test]
+fn shipped_weights_at_1024() {
+    scenarios("shipped-1024", &SHIPPED, &F32, |_| true);
+}
+
+#[test]
+fn random_weights_at_1024() {
+    scenarios("random-1024", &RANDOM, &F32, |_| true);
 }
 
 #[test]
 fn storing_weights_as_f16_costs_little() {
-    let _alone = alone();
-    all_scenarios("source-512", &SHIPPED, &F16);
+    scenarios("source-512", &SHIPPED, &F16, |_| true);
+}
+
+#[test]
+fn threads_do_not_change_answers() {
+    let golden = Golden::load("shipped-512").first(2);
+    let scenario = golden.scenario("click");
+    let three = Model::built_in(&ModelOptions { threads: 3 }).expect("the built-in model loads");
+    let [one, three] =
+        [&SHIPPED, &three].map(|model| play::play(model, &official(&golden), &scenario).outputs);
+    assert!(one == three, "more threads give other numbers");
 }
 
 #[test]
 fn memory_stages_fed_by_the_reference() {
-    let _alone = alone();
     for (name, model) in [
         ("shipped-512", &*SHIPPED),
         ("random-512", &*RANDOM),
@@ -265,7 +286,6 @@ fn mutants(golden: &str, scenario: &str, frames: u32, mutants: &[Mutant]) {
 
 #[test]
 fn mutants_are_noticed() {
-    let _alone = alone();
     mutants(
         "random-512",
         "click",
