@@ -189,7 +189,6 @@ fn the_network_sees_what_pillow_makes() {
 
 #[test]
 fn single_pictures() {
-    let _alone = alone();
     let (faults, compared) = pictures::check(&SHIPPED);
     assert!(faults.is_empty() && compared >= 4, "{compared} prompts\n{}", faults.join("\n"));
 }
@@ -246,7 +245,6 @@ fn memory_stages_fed_by_the_reference() {
 /// Our own kernels, which compute where they are chosen.
 #[test]
 fn our_kernels_agree_too() {
-    let _alone = alone();
     let found = teacher::check(&SHIPPED, &Golden::load("shipped-512"), Lowering::own(), &FORCED);
     assert!(found.masks > 0 && found.points > 8, "nothing was compared");
     assert_none("our kernels, teacher-forced", &found);
