@@ -76,10 +76,15 @@ pub fn play(model: &Arc<Model>, setting: &Setting, scenario: &Scenario) -> Playe
         }
     }
     let mut played = Played::default();
+    let mut current = None;
     for step in &scenario.steps {
         match step {
             Step::Prompt(at, object, prompts) => {
-                tracker.encode(*at, &frame(*at)).expect("frames have the video's size");
+                // Leaving a frame ends its prompts: two objects that are prompted on one frame share its encoding.
+                if current != Some(*at) {
+                    tracker.encode(*at, &frame(*at)).expect("frames have the video's size");
+                    current = Some(*at);
+                }
                 tracker.prompt(*at, *object, prompts).expect("the scenario's prompts fit");
             }
             Step::Track { from, backward } => {
@@ -93,6 +98,7 @@ pub fn play(model: &Arc<Model>, setting: &Setting, scenario: &Scenario) -> Playe
                     played.outputs.extend(outputs.into_iter().map(|o| ((at, o.object), o)));
                     let points = std::mem::take(&mut *collected.lock().expect("as above"));
                     played.points.insert(at, points);
+                    current = Some(at);
                 }
             }
         }
