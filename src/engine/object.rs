@@ -14,6 +14,8 @@ pub(super) enum Start {
     Initial,
     /// With the memories of the track that passed in this direction.
     Corrected(Direction),
+    /// Not at all: under the official rules the object counts as absent where only others were prompted.
+    Absent,
 }
 
 /// An answer to prompts whose memory is not encoded yet.

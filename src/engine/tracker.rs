@@ -205,7 +205,7 @@ impl Tracker {
             let pointer = self.vectors.no_object.clone();
             let mut record = Record { memory: Vec::new(), pointer, logits, score: 10.0, iou: 1.0, chosen: 0 };
             self.encode_memory(&mut record, MemoryMask::Binary)?;
-            self.memory(object).condition(frame, Start::Initial, Arc::new(record));
+            self.memory(object).condition(frame, Start::Absent, Arc::new(record));
         }
         Ok(())
     }
@@ -312,7 +312,7 @@ impl Tracker {
         given: &FramePrompts,
     ) -> Result<Record, EngineError> {
         let image = match start {
-            Start::Initial => Image::Initial,
+            Start::Initial | Start::Absent => Image::Initial,
             Start::Corrected(direction) => {
                 self.attend(frame, object, direction)?;
                 Image::Conditioned
@@ -331,7 +331,10 @@ impl Tracker {
         let mut clamped = Vec::new();
         if let Some(pending) = &memory.pending {
             prompts::previous_as_prompt(&pending.answer.logits, &mut clamped);
-        } else if let Some((_, record)) = memory.conditioned(frame) {
+        } else if let Some((start, record)) = memory.conditioned(frame) {
+            if start == Start::Absent {
+                return None; // nobody answered: there is nothing to refine
+            }
             prompts::previous_as_prompt(&record.logits, &mut clamped);
         } else {
             prompts::previous_as_prompt(&memory.tracked.get(frame)?.logits, &mut clamped);
@@ -345,6 +348,7 @@ impl Tracker {
         }
         let passed = memory.passed.iter().rev().find(|(f, _)| *f == frame).map(|(_, d)| *d);
         match (memory.conditioned(frame), self.policy.corrections) {
+            (Some((Start::Absent, _)), _) => Start::Initial,
             (Some((start, _)), Corrections::Lead) => start,
             (Some((start, _)), Corrections::Official) => passed.map_or(start, Start::Corrected),
             (None, _) if memory.tracked.contains(frame) => Start::Corrected(memory.direction),
