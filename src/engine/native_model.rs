@@ -92,7 +92,8 @@ impl Model {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             given => given,
         };
-        let backend = Backend::cpu(threads)?;
+        // It holds the weights; what computes is each tracker's own (see `new_backend`).
+        let backend = Backend::cpu(1)?;
         let weights = Arc::new(Weights::load(file, &backend)?);
         let hash = Sha256::digest(file.file_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Arc::new(Self { weights, backend, threads, hash }))
@@ -108,7 +109,16 @@ impl Model {
         &self.weights
     }
 
+    /// The device with threads and scratch memory of its own, so that trackers on several threads do not wait for each
+    /// other.
+    ///
+    /// # Errors
     /// The device.
+    pub fn new_backend(&self) -> Result<Backend, GgmlError> {
+        Backend::cpu(self.threads)
+    }
+
+    /// The device that holds the weights; it computes with one thread.
     pub fn backend(&self) -> &Backend {
         &self.backend
     }

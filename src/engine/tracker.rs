@@ -107,7 +107,7 @@ impl Tracker {
             Habit::Picture => (Interpolation::ImageBilinearF32, false),
         };
         Ok(Self {
-            stages: Stages::new(weights, model.backend(), options.lowering, size, options.probe)?,
+            stages: Stages::new(weights, &model.new_backend()?, options.lowering, size, options.probe)?,
             preprocessor: Preprocessor::new(
                 size,
                 interpolation,

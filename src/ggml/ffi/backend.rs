@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::pool::Pool;
 use super::{GgmlError, log, sys};
@@ -14,14 +14,15 @@ pub struct Backend(Arc<Inner>);
 struct Inner {
     raw: NonNull<sys::ggml_backend>,
     name: String,
+    /// Held while a graph computes: ggml's backends have scratch memory of their own, so one graph at a time.
+    turn: Mutex<()>,
     /// Dropped after `Drop::drop` has freed the backend that uses it.
     _pool: Option<Pool>,
 }
 
-// SAFETY: ggml's backends may be used from any thread, one call at a time. Everything that computes or allocates takes
-// `&mut Workspace` or builds something new, and each `Backend` belongs to one engine, which is used through `&mut self`.
+// SAFETY: ggml's backends may be used from any thread, one graph at a time, which `turn` sees to.
 unsafe impl Send for Inner {}
-// SAFETY: as above; shared references only read the name and hand the pointer to calls of this folder.
+// SAFETY: as above; everything else that shared references reach only reads.
 unsafe impl Sync for Inner {}
 
 impl Drop for Inner {
@@ -57,12 +58,17 @@ impl Backend {
             let registry = sys::ggml_backend_dev_backend_reg(device);
             (threads > 1).then(|| Pool::give(registry, raw.as_ptr(), threads)).flatten()
         };
-        Ok(Self(Arc::new(Inner { raw, name, _pool: pool })))
+        Ok(Self(Arc::new(Inner { raw, name, turn: Mutex::new(()), _pool: pool })))
     }
 
     /// The device in words.
     pub fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// The right to compute; others wait.
+    pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
+        self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn raw(&self) -> sys::ggml_backend_t {

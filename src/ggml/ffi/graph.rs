@@ -165,6 +165,7 @@ impl Run<'_> {
     /// # Errors
     /// [`GgmlError::Compute`].
     pub fn compute(&mut self) -> Result<(), GgmlError> {
+        let _turn = self.backend.turn();
         // SAFETY: every tensor of the graph has a place.
         let status = unsafe { sys::ggml_backend_graph_compute(self.backend.raw(), self.graph.raw.as_ptr()) };
         if status == sys::GGML_STATUS_SUCCESS {
