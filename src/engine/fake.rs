@@ -52,10 +52,7 @@ impl VideoEngine for FakeEngine {
     }
 
     fn encode(&mut self, frame: FrameIndex, picture: &RgbFrame) -> Result<(), EngineError> {
-        let (found, expected) = (picture.size(), self.video.size);
-        if found != expected {
-            return Err(EngineError::FrameSize { frame, found, expected });
-        }
+        self.video.check(frame, picture)?;
         std::thread::sleep(self.step);
         self.current = Some(frame);
         Ok(())

@@ -21,6 +21,17 @@ pub struct VideoShape {
     pub frames: u32,
 }
 
+impl VideoShape {
+    /// Whether `picture` can be `frame` of this video.
+    ///
+    /// # Errors
+    /// [`EngineError::FrameSize`].
+    pub fn check(&self, frame: FrameIndex, picture: &RgbFrame) -> Result<(), EngineError> {
+        let (found, expected) = (picture.size(), self.size);
+        if found == expected { Ok(()) } else { Err(EngineError::FrameSize { frame, found, expected }) }
+    }
+}
+
 /// The model's answer for one object on one frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectOutput {

@@ -395,10 +395,7 @@ impl VideoEngine for Tracker {
     }
 
     fn encode(&mut self, frame: FrameIndex, picture: &RgbFrame) -> Result<(), EngineError> {
-        let (found, expected) = (picture.size(), self.video.size);
-        if found != expected {
-            return Err(EngineError::FrameSize { frame, found, expected });
-        }
+        self.video.check(frame, picture)?;
         let start = std::time::Instant::now();
         let mut pixels = std::mem::take(&mut self.pixels);
         self.preprocessor.run(picture, &mut pixels);
