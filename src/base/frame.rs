@@ -48,6 +48,16 @@ impl FrameRange {
     }
 }
 
+/// Which way a track runs through the video.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Towards the last frame.
+    Forward,
+    /// Towards the first frame.
+    Backward,
+}
+
 /// Identity of an object within a project. Never re-used; exports number objects 1..N on their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]

@@ -13,7 +13,7 @@ mod rle;
 mod timings;
 
 pub use format::{Format, UnknownFormat};
-pub use frame::{FrameIndex, FrameRange, Generation, ObjectId, Pts, Rational};
+pub use frame::{Direction, FrameIndex, FrameRange, Generation, ObjectId, Pts, Rational};
 pub use geometry::{BoxXyxy, Point, Size};
 pub use logits::Logits;
 pub use mask::Mask;

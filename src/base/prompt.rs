@@ -1,6 +1,6 @@
 //! What a person says about an object on one frame: clicks, a box, a mask.
 
-use super::{BoxXyxy, Mask, Point, Size};
+use super::{BoxXyxy, Point, Rle, Size};
 
 /// Whether a click means "this is the object" or "this is not".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -22,14 +22,17 @@ pub struct Click {
 }
 
 /// All prompts of one object on one frame. A mask excludes clicks and a box, as in the reference.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct FramePrompts {
     /// Clicks in the order they were made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clicks: Vec<Click>,
     /// A box around the object.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "box")]
     pub bounds: Option<BoxXyxy>,
     /// The object's mask, of the picture's size; may be empty, which says "absent here".
-    pub mask: Option<Mask>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<Rle>,
 }
 
 /// Why prompts cannot be used on a picture.

@@ -27,7 +27,41 @@ pub enum RleError {
     Text(usize),
 }
 
+/// As COCO writes it: `{"size": [height, width], "counts": "..."}`.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Written {
+    size: [u32; 2],
+    counts: String,
+}
+
+impl serde::Serialize for Rle {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let size = [self.size.height, self.size.width];
+        Written { size, counts: self.to_coco_text() }.serialize(serializer)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Rle {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Written { size: [height, width], counts } = Written::deserialize(deserializer)?;
+        Self::from_coco_text(Size::new(width, height), &counts).map_err(serde::de::Error::custom)
+    }
+}
+
 impl Rle {
+    /// Run lengths of a mask without a pixel.
+    pub fn empty(size: Size) -> Self {
+        // More pixels than a run can count need several runs, with empty ones between.
+        let mut rest = u64::from(size.width) * u64::from(size.height);
+        let mut counts = Vec::new();
+        while rest > u64::from(u32::MAX) {
+            counts.extend([u32::MAX, 0]);
+            rest -= u64::from(u32::MAX);
+        }
+        counts.push(rest as u32);
+        Self { size, counts }
+    }
+
     /// Run lengths of `mask`.
     pub fn encode(mask: &Mask) -> Self {
         let size = mask.size();

@@ -67,7 +67,7 @@ impl VideoEngine for FakeEngine {
         self.require(frame)?;
         let size = self.video.size;
         prompts.validate(size).map_err(|source| EngineError::Prompt { frame, object, source })?;
-        let bounds = prompts.bounds.or_else(|| prompts.mask.as_ref().and_then(|m| m.bounding_box()));
+        let bounds = prompts.bounds.or_else(|| prompts.mask.as_ref().and_then(|m| m.decode().bounding_box()));
         let (x, y) = match (prompts.clicks.last(), bounds) {
             (Some(click), _) => (click.at.x, click.at.y),
             (None, Some(b)) => (f32::midpoint(b.x0, b.x1), f32::midpoint(b.y0, b.y1)),

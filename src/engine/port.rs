@@ -1,16 +1,7 @@
 //! What the pipeline asks of an engine: the seam between the model and everything that is not the model.
 
+pub use crate::base::Direction;
 use crate::base::{FrameIndex, FramePrompts, Logits, ObjectId, PromptError, RgbFrame, Size, Timings};
-
-/// Which way a track runs through the video.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// Towards the last frame.
-    Forward,
-    /// Towards the first frame.
-    Backward,
-}
 
 /// What an engine must know of a video before its first frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

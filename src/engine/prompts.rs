@@ -124,7 +124,7 @@ pub fn previous_as_prompt(logits: &[f32], out: &mut Vec<f32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::{BoxXyxy, Click};
+    use crate::base::{BoxXyxy, Click, Rle};
 
     fn table() -> PromptTable {
         let kinds = [10.0, 20.0, 30.0, 40.0].map(|v| vec![v; 4]);
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(nothing, table.none(true));
         assert_eq!(nothing.count, 2);
         assert_eq!(nothing.tokens[..4], nothing.tokens[4..]);
-        let mask = FramePrompts { mask: Some(Mask::empty(Size::new(10, 8))), ..Default::default() };
+        let mask = FramePrompts { mask: Some(Rle::empty(Size::new(10, 8))), ..Default::default() };
         assert_eq!(table.sparse(&mask, Size::new(10, 8), 64), table.none(false));
     }
 

@@ -417,7 +417,7 @@ impl VideoEngine for Tracker {
         self.memory(object);
         let start = self.start_of(frame, &self.objects[&object]);
         let answer = match &prompts.mask {
-            Some(mask) => self.answer_mask(mask)?,
+            Some(mask) => self.answer_mask(&mask.decode())?,
             None => self.answer_points(frame, object, start, prompts)?,
         };
         let result = output(object, &answer, self.stages.size() / 4);

@@ -10,7 +10,7 @@ use super::factory::Tools;
 use super::job::{EngineOptions, Input};
 use super::message::Event;
 use super::token::Token;
-use crate::base::{FrameIndex, FramePrompts, Mask, ObjectId};
+use crate::base::{FrameIndex, FramePrompts, Mask, ObjectId, Rle};
 use crate::engine::masks::MaskResizer;
 use crate::engine::{Direction, VideoEngine, VideoShape};
 use crate::metrics::{Evaluation, MetricError, Score, SequenceMeter, SequenceScore, next_click};
@@ -235,7 +235,7 @@ fn prompt(
 ) -> Result<(), PipelineError> {
     let rounds = match kind {
         EvalPrompt::Mask => {
-            let prompts = FramePrompts { mask: Some(truth.clone()), ..FramePrompts::default() };
+            let prompts = FramePrompts { mask: Some(Rle::encode(truth)), ..FramePrompts::default() };
             engine.prompt(frame, object, &prompts)?;
             return Ok(());
         }

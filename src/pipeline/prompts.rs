@@ -6,7 +6,7 @@ use std::path::Path;
 use super::PipelineError;
 use super::job::{ObjectSpec, PromptSpec, TrackJob};
 use super::plan::Prompted;
-use crate::base::{FramePrompts, Mask, Size};
+use crate::base::{FramePrompts, Mask, Rle, Size};
 use crate::session::{PromptsFile, Session};
 use crate::video::read_mask;
 
@@ -26,7 +26,7 @@ pub(super) fn document(job: &TrackJob, size: Size, frames: u32) -> Result<Sessio
     for object in objects {
         let id = session.add_object(&object.name, Some(&object.class))?;
         for (frame, spec) in object.prompts {
-            let mask = spec.mask.as_deref().map(mask).transpose()?;
+            let mask = spec.mask.as_deref().map(mask).transpose()?.map(|mask| Rle::encode(&mask));
             let prompts = FramePrompts { clicks: spec.clicks, bounds: spec.bounds, mask };
             session.set_prompts(id, frame, prompts)?;
         }

@@ -16,6 +16,12 @@ pub struct Object {
     pub class: String,
     /// R, G, B.
     pub colour: [u8; 3],
+    /// Not drawn.
+    #[serde(default)]
+    pub hidden: bool,
+    /// Its prompts and masks are not changed.
+    #[serde(default)]
+    pub locked: bool,
 }
 
 /// The classes of `objects` without repetition, in the order of their first object. A class's category id is its

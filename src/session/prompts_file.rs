@@ -1,6 +1,6 @@
 //! The file behind `--prompts`: many objects with many prompts, as JSON. Parsing only; masks stay paths.
 
-use crate::base::{BoxXyxy, Click, FrameIndex, FramePrompts, Label, Mask, Point};
+use crate::base::{BoxXyxy, Click, FrameIndex, FramePrompts, Label, Point, Rle};
 
 /// The whole file.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -134,7 +134,7 @@ impl PromptEntry {
 
     /// The prompts in the engine's words: points first, then negatives. `mask` is what the caller read from
     /// [`PromptEntry::mask`].
-    pub fn frame_prompts(&self, mask: Option<Mask>) -> FramePrompts {
+    pub fn frame_prompts(&self, mask: Option<Rle>) -> FramePrompts {
         let click = |label| move |&[x, y]: &[f32; 2]| Click { at: Point { x, y }, label };
         let clicks = self.points.iter().map(click(Label::Positive));
         FramePrompts {

@@ -190,7 +190,7 @@ impl Golden {
                 let prompts = FramePrompts {
                     clicks: clicks.map(|(&[x, y], label)| Click { at: Point { x, y }, label }).collect(),
                     bounds: p.bounds.map(|[x0, y0, x1, y1]| BoxXyxy { x0, y0, x1, y1 }),
-                    mask: p.mask.as_ref().map(|text| self.decode(text)),
+                    mask: p.mask.as_ref().map(|text| Rle::encode(&self.decode(text))),
                 };
                 Step::Prompt(FrameIndex(p.prompt), ObjectId(p.object), prompts)
             }
