@@ -5,6 +5,7 @@
 mod bench;
 mod decode;
 mod demo;
+mod desk;
 mod error;
 mod eval;
 mod export;
@@ -25,6 +26,10 @@ mod track;
 mod work;
 
 pub use bench::{BenchJob, BenchReport, StageTime};
+pub use desk::{
+    Desk, DeskCommand, DeskEvent, ExportRequest, ObjectPrompts, OpenRequest, PauseReason, PauseRules, RunId,
+    RunRequest, SaveRequest, Seed,
+};
 pub use error::{Failure, PipelineError};
 pub use eval::{EvalJob, EvalPrompt};
 pub use factory::{DeviceLine, EngineFactory, Tools, VideoFactory};

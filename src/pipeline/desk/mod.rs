@@ -1,0 +1,12 @@
+//! The desk: what a window works at. The window owns the document and speaks [`DeskCommand`]; the desk owns the video,
+//! the engine, the journal and their threads, and answers with [`DeskEvent`]. Nothing here makes the window wait.
+
+mod handle;
+mod message;
+mod request;
+
+pub use handle::Desk;
+pub use message::{DeskCommand, DeskEvent, RunId};
+pub use request::{
+    ExportRequest, ObjectPrompts, OpenRequest, PauseReason, PauseRules, RunRequest, SaveRequest, Seed,
+};
