@@ -1,12 +1,14 @@
 //! Run lengths of a mask in COCO's order: column by column, starting with the zeros.
 
+use std::sync::Arc;
+
 use super::{Mask, Size};
 
-/// A mask as run lengths. The runs alternate 0, 1, 0, ... in column-major order and add up to `width * height`.
+/// A mask as run lengths; a clone shares them. The runs alternate 0, 1, 0, ... in column-major order and add up to `width * height`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rle {
     size: Size,
-    counts: Vec<u32>,
+    counts: Arc<[u32]>,
 }
 
 /// Why run lengths do not describe a mask.
@@ -59,7 +61,7 @@ impl Rle {
             rest -= u64::from(u32::MAX);
         }
         counts.push(rest as u32);
-        Self { size, counts }
+        Self { size, counts: counts.into() }
     }
 
     /// Run lengths of `mask`.
@@ -78,7 +80,7 @@ impl Rle {
             }
         }
         counts.push(run);
-        Self { size, counts }
+        Self { size, counts: counts.into() }
     }
 
     /// Takes runs as they are.
@@ -88,7 +90,11 @@ impl Rle {
     pub fn from_counts(size: Size, counts: Vec<u32>) -> Result<Self, RleError> {
         let sum = counts.iter().map(|&c| u64::from(c)).sum();
         let area = u64::from(size.width) * u64::from(size.height);
-        if sum == area { Ok(Self { size, counts }) } else { Err(RleError::Sum { sum, size, area }) }
+        if sum == area {
+            Ok(Self { size, counts: counts.into() })
+        } else {
+            Err(RleError::Sum { sum, size, area })
+        }
     }
 
     /// The mask.
@@ -96,7 +102,7 @@ impl Rle {
         let (width, height) = (self.size.width as usize, self.size.height as usize);
         let mut data = vec![0u8; width * height];
         let (mut at, mut value) = (0usize, 0u8);
-        for &count in &self.counts {
+        for &count in self.counts.iter() {
             if value != 0 {
                 for i in at..at + count as usize {
                     data[(i % height) * width + i / height] = 1;

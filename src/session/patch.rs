@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::classes::Class;
+use super::classes::{Class, cleaned};
 use super::object::Object;
-use super::state::{Session, TrackResult};
+use super::state::{Session, SessionError, TrackResult};
 use crate::base::{FrameIndex, FramePrompts, FrameRange, ObjectId};
 
 /// One value for one place.
@@ -98,6 +98,55 @@ impl Touched {
 }
 
 impl Session {
+    /// Plays a change of the journal, which may come from a damaged or foreign file.
+    ///
+    /// # Errors
+    /// What in it does not fit; nothing is changed then.
+    pub fn replay(&mut self, change: &Change) -> Result<(), SessionError> {
+        change.0.iter().try_for_each(|patch| self.check_patch(patch))?;
+        for patch in &change.0 {
+            self.put(patch.clone());
+        }
+        Ok(())
+    }
+
+    /// Whether a patch of unknown origin keeps the document's rules. Its object need not be known: within a change the
+    /// list of objects may come later.
+    fn check_patch(&self, patch: &Patch) -> Result<(), SessionError> {
+        match patch {
+            Patch::Objects(objects) => check_objects(objects),
+            Patch::Classes(classes) => check_classes(classes),
+            Patch::Range(None) => Ok(()),
+            Patch::Range(Some(range)) if range.first > range.last => {
+                Err(SessionError::EmptyRange { first: range.first, last: range.last })
+            }
+            Patch::Range(Some(range)) => self.check_frame(range.last),
+            Patch::Prompts(object, frame, prompts) => {
+                self.check_frame(*frame)?;
+                let Some(prompts) = prompts else { return Ok(()) };
+                let name = object.to_string();
+                prompts.validate(self.size).map_err(|source| SessionError::Prompt {
+                    name,
+                    frame: *frame,
+                    source,
+                })
+            }
+            Patch::Result(object, frame, result) => {
+                self.check_frame(*frame)?;
+                match result {
+                    Some(result) if result.mask.size() != self.size => Err(SessionError::ResultSize {
+                        name: object.to_string(),
+                        frame: *frame,
+                        mask: result.mask.size(),
+                        picture: self.size,
+                    }),
+                    _ => Ok(()),
+                }
+            }
+            Patch::Verified(_, frame, _) | Patch::Absent(_, frame, _) => self.check_frame(*frame),
+        }
+    }
+
     /// Puts `patch` in its place; the patch that is returned puts back what was there.
     pub(super) fn put(&mut self, patch: Patch) -> Patch {
         match patch {
@@ -135,4 +184,32 @@ impl Session {
 /// Sets a mark; says whether it was set before.
 fn mark(marks: &mut BTreeSet<(ObjectId, FrameIndex)>, at: (ObjectId, FrameIndex), on: bool) -> bool {
     if on { !marks.insert(at) } else { marks.remove(&at) }
+}
+
+/// Whether a list of objects keeps the rules: ids from 1 and not twice, names neither blank nor twice.
+fn check_objects(objects: &[Object]) -> Result<(), SessionError> {
+    let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
+    for object in objects {
+        if object.id.0 == 0 || !ids.insert(object.id) {
+            return Err(SessionError::IdTaken(object.id));
+        }
+        if cleaned(&object.name)? != object.name || cleaned(&object.class)? != object.class {
+            return Err(SessionError::BlankName);
+        }
+        if !names.insert(object.name.as_str()) {
+            return Err(SessionError::NameTaken(object.name.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a schema keeps the rules: names neither blank nor twice.
+fn check_classes(classes: &[Class]) -> Result<(), SessionError> {
+    let mut names = BTreeSet::new();
+    for class in classes {
+        if !names.insert(cleaned(&class.name)?) {
+            return Err(SessionError::ClassTaken(class.name.clone()));
+        }
+    }
+    Ok(())
 }

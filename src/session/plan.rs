@@ -57,7 +57,7 @@ impl Session {
         if object.locked { Err(SessionError::Locked(object.name.clone())) } else { Ok(object) }
     }
 
-    pub(super) fn check_frame(&self, frame: FrameIndex) -> Result<(), SessionError> {
+    pub(in crate::session) fn check_frame(&self, frame: FrameIndex) -> Result<(), SessionError> {
         if frame.0 < self.frames {
             return Ok(());
         }

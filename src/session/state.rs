@@ -59,6 +59,17 @@ pub enum SessionError {
         /// The picture's size.
         picture: Size,
     },
+    /// An id that is 0 or given twice.
+    #[error("object {0} is there twice or has no number: the file is damaged")]
+    IdTaken(ObjectId),
+    /// In and out marks the wrong way round.
+    #[error("the range from frame {first} to frame {last} holds nothing")]
+    EmptyRange {
+        /// Where it begins.
+        first: FrameIndex,
+        /// Where it ends.
+        last: FrameIndex,
+    },
     /// A change to an object that is protected.
     #[error("object \"{0}\" is locked: unlock it first")]
     Locked(String),
