@@ -5,13 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use masklet::base::{
-    BoxXyxy, Click, Format, FrameIndex, FramePrompts, Label, ObjectId, Point, Pts, Rational, RgbFrame, Size,
-    Timings,
-};
-use masklet::engine::{
-    Direction, EngineError, EngineReport, FakeEngine, ObjectOutput, VideoEngine, VideoShape,
-};
+use masklet::base::{BoxXyxy, Click, Format, FrameIndex, Label, Point, Pts, Rational, RgbFrame, Size};
+use masklet::engine::{EngineError, FakeCall, FakeEngine, VideoEngine, VideoShape};
 use masklet::pipeline::{
     Command, DeviceLine, EngineFactory, EngineOptions, Event, ExportPlan, Failure, Input, ObjectSpec,
     PipelineError, PromptSpec, Reach, Runner, Summary, Tools, TrackJob, VideoFactory,
@@ -43,51 +38,22 @@ impl EngineFactory for Made {
         if self.fault == Fault::NoModel {
             return Err(PipelineError::Model("m.gguf: this is no model".into()));
         }
-        Ok(Box::new(Faulty { inner: FakeEngine::new(shape, self.step), fault: self.fault }))
+        let (fault, step) = (self.fault, self.step);
+        Ok(Box::new(FakeEngine::with(shape, move |call| {
+            match call {
+                FakeCall::Encode(_) => std::thread::sleep(step),
+                FakeCall::Track(frame, _) if fault == Fault::Device(frame.0) => {
+                    return Err(EngineError::Device("made up".into()));
+                }
+                FakeCall::Track(frame, _) => assert!(fault != Fault::Panic(frame.0), "made up"),
+                _ => {}
+            }
+            Ok(())
+        })))
     }
 
     fn devices(&self) -> Vec<DeviceLine> {
         Vec::new()
-    }
-}
-
-struct Faulty {
-    inner: FakeEngine,
-    fault: Fault,
-}
-
-impl VideoEngine for Faulty {
-    fn report(&self) -> EngineReport {
-        self.inner.report()
-    }
-
-    fn encode(&mut self, frame: FrameIndex, picture: &RgbFrame) -> Result<(), EngineError> {
-        self.inner.encode(frame, picture)
-    }
-
-    fn prompt(
-        &mut self,
-        frame: FrameIndex,
-        object: ObjectId,
-        prompts: &FramePrompts,
-    ) -> Result<ObjectOutput, EngineError> {
-        self.inner.prompt(frame, object, prompts)
-    }
-
-    fn track(&mut self, frame: FrameIndex, direction: Direction) -> Result<Vec<ObjectOutput>, EngineError> {
-        assert!(self.fault != Fault::Panic(frame.0), "made up");
-        if self.fault == Fault::Device(frame.0) {
-            return Err(EngineError::Device("made up".into()));
-        }
-        self.inner.track(frame, direction)
-    }
-
-    fn remove(&mut self, object: ObjectId) {
-        self.inner.remove(object);
-    }
-
-    fn take_timings(&mut self) -> Timings {
-        self.inner.take_timings()
     }
 }
 

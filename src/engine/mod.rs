@@ -22,7 +22,7 @@ mod tracker;
 mod vectors;
 
 pub use devices::{Device, devices};
-pub use fake::FakeEngine;
+pub use fake::{FakeCall, FakeEngine};
 pub use native_model::{LoadError, Model, ModelOptions};
 pub use policy::{Corrections, Padding, Policy, Rounding, SingleMask};
 pub use port::{Direction, EngineError, EngineReport, ObjectOutput, VideoEngine, VideoShape};

@@ -1,6 +1,6 @@
 //! What one object remembers: its answers on prompted frames and on tracked frames.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::port::{Direction, ObjectOutput};
@@ -30,6 +30,8 @@ pub(super) struct ObjectMemory {
     pub(super) conditioning: Vec<(FrameIndex, Start, Arc<Record>)>,
     /// Tracked frames.
     pub(super) tracked: SpillStore,
+    /// What was tracked on frames that became conditioning ones: it is back when their prompts are taken back.
+    pub(super) covered: BTreeMap<FrameIndex, Arc<Record>>,
     /// Official rules only: corrected frames that are not tracked again.
     pub(super) frozen: BTreeSet<FrameIndex>,
     /// Official rules only: the directions in which conditioning frames were passed.
@@ -45,6 +47,7 @@ impl ObjectMemory {
         Self {
             conditioning: Vec::new(),
             tracked,
+            covered: BTreeMap::new(),
             frozen: BTreeSet::new(),
             passed: Vec::new(),
             direction: Direction::Forward,
@@ -62,6 +65,34 @@ impl ObjectMemory {
             Some(entry) => *entry = (frame, start, record),
             None => self.conditioning.push((frame, start, record)),
         }
+    }
+
+    /// Takes what was tracked on `frame` out of sight; see [`Self::uncover`].
+    pub(super) fn cover(&mut self, frame: FrameIndex) {
+        if let Some(record) = self.tracked.get(frame) {
+            self.covered.insert(frame, record);
+        }
+        self.tracked.remove(frame);
+    }
+
+    /// Drops the answer to prompts on `frame`; what was tracked there before is back.
+    pub(super) fn uncover(&mut self, frame: FrameIndex) {
+        self.conditioning.retain(|(f, ..)| *f != frame);
+        if let Some(record) = self.covered.remove(&frame) {
+            self.tracked.insert(frame, Arc::unwrap_or_clone(record));
+        }
+    }
+
+    /// Drops what was tracked after `frame` in the direction of travel.
+    pub(super) fn forget_after(&mut self, frame: FrameIndex, direction: Direction) {
+        let stale = |f: &FrameIndex| match direction {
+            Direction::Forward => *f > frame,
+            Direction::Backward => *f < frame,
+        };
+        for frame in self.tracked.frames().into_iter().filter(stale) {
+            self.tracked.remove(frame);
+        }
+        self.covered.retain(|f, _| !stale(f));
     }
 
     /// Whether a conditioning frame lies on `frame` or behind it in the direction of travel.

@@ -1,7 +1,7 @@
 //! What the pipeline asks of an engine: the seam between the model and everything that is not the model.
 
 pub use crate::base::Direction;
-use crate::base::{FrameIndex, FramePrompts, Logits, ObjectId, PromptError, RgbFrame, Size, Timings};
+use crate::base::{FrameIndex, FramePrompts, Logits, Mask, ObjectId, PromptError, RgbFrame, Size, Timings};
 
 /// What an engine must know of a video before its first frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,18 @@ impl VideoShape {
     pub fn check(&self, frame: FrameIndex, picture: &RgbFrame) -> Result<(), EngineError> {
         let (found, expected) = (picture.size(), self.size);
         if found == expected { Ok(()) } else { Err(EngineError::FrameSize { frame, found, expected }) }
+    }
+}
+
+impl VideoShape {
+    /// Whether `mask` can be a mask of this video.
+    ///
+    /// # Errors
+    /// [`EngineError::Prompt`].
+    pub fn check_mask(&self, frame: FrameIndex, object: ObjectId, mask: &Mask) -> Result<(), EngineError> {
+        let (found, picture) = (mask.size(), self.size);
+        let source = PromptError::MaskSize { mask: found, picture };
+        if found == picture { Ok(()) } else { Err(EngineError::Prompt { frame, object, source }) }
     }
 }
 
@@ -131,6 +143,45 @@ pub trait VideoEngine: Send {
     /// # Errors
     /// `frame` is not the current one, no object has prompts, or the device.
     fn track(&mut self, frame: FrameIndex, direction: Direction) -> Result<Vec<ObjectOutput>, EngineError>;
+
+    /// Like [`track`](Self::track), for `objects` alone: the others are not touched.
+    ///
+    /// # Errors
+    /// `frame` is not the current one, none of `objects` has prompts, or the device.
+    fn track_only(
+        &mut self,
+        frame: FrameIndex,
+        direction: Direction,
+        objects: &[ObjectId],
+    ) -> Result<Vec<ObjectOutput>, EngineError>;
+
+    /// What [`prompt`](Self::prompt) would answer; nothing is remembered.
+    ///
+    /// # Errors
+    /// As `prompt`.
+    fn preview(
+        &mut self,
+        frame: FrameIndex,
+        object: ObjectId,
+        prompts: &FramePrompts,
+    ) -> Result<ObjectOutput, EngineError>;
+
+    /// Whether an answer of `object` on `frame` is remembered, to prompts or from tracking.
+    fn knows(&self, object: ObjectId, frame: FrameIndex) -> bool;
+
+    /// Takes the prompts of `object` on `frame` back. What was tracked there before them is remembered again.
+    fn unprompt(&mut self, object: ObjectId, frame: FrameIndex);
+
+    /// Forgets what was tracked of `object` after `frame` in the direction of travel: a correction made it stale. Prompted
+    /// frames stay.
+    fn forget_after(&mut self, object: ObjectId, frame: FrameIndex, direction: Direction);
+
+    /// Remembers `mask`, of the picture's size, as if `object` had been tracked onto the current frame with it. A prompted
+    /// frame stays as it is.
+    ///
+    /// # Errors
+    /// `frame` is not the current one, a mask of another size, or the device.
+    fn recall(&mut self, frame: FrameIndex, object: ObjectId, mask: &Mask) -> Result<(), EngineError>;
 
     /// Forgets `object` with its prompts and memory. The others are not touched.
     fn remove(&mut self, object: ObjectId);

@@ -1,6 +1,6 @@
 //! Prompts and tracking of one video: which stage runs when, on which memories.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::bank::{self, Look};
@@ -187,7 +187,7 @@ impl Tracker {
                     memory.frozen.insert(frame);
                 }
             } else {
-                memory.tracked.remove(frame);
+                memory.cover(frame);
                 memory.condition(frame, start, Arc::new(answer));
                 conditions_all |= official;
             }
@@ -304,6 +304,21 @@ impl Tracker {
         Ok(Record { logits, iou: 1.0, chosen: 0, ..record })
     }
 
+    fn answer(
+        &mut self,
+        frame: FrameIndex,
+        object: ObjectId,
+        start: Start,
+        given: &FramePrompts,
+    ) -> Result<Record, EngineError> {
+        let failed = |source| EngineError::Prompt { frame, object, source };
+        given.validate(self.video.size).map_err(failed)?;
+        match &given.mask {
+            Some(mask) => self.answer_mask(&mask.decode()),
+            None => self.answer_points(frame, object, start, given),
+        }
+    }
+
     fn answer_points(
         &mut self,
         frame: FrameIndex,
@@ -412,33 +427,81 @@ impl VideoEngine for Tracker {
         prompts: &FramePrompts,
     ) -> Result<ObjectOutput, EngineError> {
         self.require(frame)?;
-        let failed = |source| EngineError::Prompt { frame, object, source };
-        prompts.validate(self.video.size).map_err(failed)?;
-        self.memory(object);
-        let start = self.start_of(frame, &self.objects[&object]);
-        let answer = match &prompts.mask {
-            Some(mask) => self.answer_mask(&mask.decode())?,
-            None => self.answer_points(frame, object, start, prompts)?,
-        };
+        let start = self.objects.get(&object).map_or(Start::Initial, |memory| self.start_of(frame, memory));
+        let answer = self.answer(frame, object, start, prompts)?;
         let result = output(object, &answer, self.stages.size() / 4);
         self.memory(object).pending = Some(Pending { start, answer });
         Ok(result)
     }
 
+    fn preview(
+        &mut self,
+        frame: FrameIndex,
+        object: ObjectId,
+        prompts: &FramePrompts,
+    ) -> Result<ObjectOutput, EngineError> {
+        self.require(frame)?;
+        let start = self.objects.get(&object).map_or(Start::Initial, |memory| self.start_of(frame, memory));
+        let answer = self.answer(frame, object, start, prompts)?;
+        Ok(output(object, &answer, self.stages.size() / 4))
+    }
+
     fn track(&mut self, frame: FrameIndex, direction: Direction) -> Result<Vec<ObjectOutput>, EngineError> {
+        let all: Vec<ObjectId> = self.objects.keys().copied().collect();
+        self.track_only(frame, direction, &all)
+    }
+
+    fn track_only(
+        &mut self,
+        frame: FrameIndex,
+        direction: Direction,
+        objects: &[ObjectId],
+    ) -> Result<Vec<ObjectOutput>, EngineError> {
         self.require(frame)?;
         self.commit()?;
-        if self.objects.values().all(|memory| memory.conditioning.is_empty()) {
+        let wanted: BTreeSet<ObjectId> =
+            objects.iter().copied().filter(|id| self.objects.contains_key(id)).collect();
+        if wanted.iter().all(|id| self.objects[id].conditioning.is_empty()) {
             return Err(EngineError::NoPrompts);
         }
         let official = self.policy.corrections == Corrections::Official;
-        let begun: Vec<ObjectId> = self
-            .objects
-            .iter()
-            .filter(|(_, memory)| official || memory.has_begun(frame, direction))
-            .map(|(&id, _)| id)
-            .collect();
+        let begun = wanted.into_iter().filter(|id| official || self.objects[id].has_begun(frame, direction));
+        let begun: Vec<ObjectId> = begun.collect();
         begun.into_iter().map(|object| self.track_object(frame, object, direction)).collect()
+    }
+
+    fn knows(&self, object: ObjectId, frame: FrameIndex) -> bool {
+        self.objects.get(&object).is_some_and(|memory| {
+            let waits = memory.pending.is_some() && self.current == Some(frame);
+            waits || memory.conditioned(frame).is_some() || memory.tracked.contains(frame)
+        })
+    }
+
+    fn unprompt(&mut self, object: ObjectId, frame: FrameIndex) {
+        let current = self.current == Some(frame);
+        let Some(memory) = self.objects.get_mut(&object) else { return };
+        if current {
+            memory.pending = None;
+        }
+        memory.uncover(frame);
+    }
+
+    fn forget_after(&mut self, object: ObjectId, frame: FrameIndex, direction: Direction) {
+        if let Some(memory) = self.objects.get_mut(&object) {
+            memory.forget_after(frame, direction);
+        }
+    }
+
+    fn recall(&mut self, frame: FrameIndex, object: ObjectId, mask: &Mask) -> Result<(), EngineError> {
+        self.require(frame)?;
+        self.video.check_mask(frame, object, mask)?;
+        if self.memory(object).conditioned(frame).is_some() || self.memory(object).pending.is_some() {
+            return Ok(());
+        }
+        let mut record = self.answer_mask(mask)?;
+        self.encode_memory(&mut record, MemoryMask::Soft)?;
+        self.memory(object).tracked.insert(frame, record);
+        Ok(())
     }
 
     fn remove(&mut self, object: ObjectId) {
