@@ -134,8 +134,12 @@ impl PipelineError {
 
     /// The error for a worker that panicked with `payload`.
     pub(super) fn panicked(stage: &'static str, payload: &(dyn std::any::Any + Send)) -> Self {
+        Self::Panicked { stage, message: Self::panic_text(payload) }
+    }
+
+    /// What a panic with `payload` said.
+    pub(super) fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
         let text = payload.downcast_ref::<&str>().map(ToString::to_string);
-        let message = text.or_else(|| payload.downcast_ref::<String>().cloned());
-        Self::Panicked { stage, message: message.unwrap_or_else(|| "no message".into()) }
+        text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
     }
 }

@@ -9,7 +9,6 @@ use super::PipelineError;
 use super::hop::Tracked;
 use super::job::{ExportPlan, Input, Reach, TrackJob};
 use super::plan::Plan;
-use super::token::Token;
 use crate::engine::EngineReport;
 use crate::formats::{self, ExportFrame, ExportJob, ExportMask, Pass, Stamp};
 use crate::session::Session;
@@ -73,7 +72,7 @@ impl ExportStage {
             return Ok(Self { job: None, frames: 0 });
         }
         let name = info.path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let plan = formats::ExportPlan {
+        Self::start(formats::ExportPlan {
             out: export.dir.clone(),
             formats: export.formats.clone(),
             size: info.size,
@@ -81,7 +80,14 @@ impl ExportStage {
             video: name.unwrap_or_else(|| info.path.to_string_lossy().into_owned()),
             objects: setting.session.objects().to_vec(),
             stamp: stamp(setting),
-        };
+        })
+    }
+
+    /// Starts every format of `plan` under a temporary name.
+    ///
+    /// # Errors
+    /// A format cannot hold the objects, or the folder cannot be written.
+    pub fn start(plan: formats::ExportPlan) -> Result<Self, PipelineError> {
         let job = ExportJob::new(plan).map_err(output)?;
         Ok(Self { job: Some(job), frames: 0 })
     }
@@ -96,38 +102,43 @@ impl ExportStage {
         self.frames
     }
 
-    /// Writes one frame.
+    /// Writes one tracked frame.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn take(&mut self, tracked: &Tracked) -> Result<(), PipelineError> {
+        let objects = tracked.objects.iter();
+        let masks: Vec<_> =
+            objects.map(|o| ExportMask { object: o.object, mask: &o.mask, score: o.score }).collect();
+        self.write(&ExportFrame {
+            index: tracked.frame,
+            file_name: tracked.file_name.as_deref(),
+            pts: tracked.pts,
+            picture: tracked.picture.as_deref(),
+            masks: &masks,
+        })
+    }
+
+    /// Writes one frame.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&mut self, frame: &ExportFrame<'_>) -> Result<(), PipelineError> {
         if let Some(job) = &mut self.job {
-            let masks: Vec<_> = tracked
-                .objects
-                .iter()
-                .map(|o| ExportMask { object: o.object, mask: &o.mask, score: o.score })
-                .collect();
-            let frame = ExportFrame {
-                index: tracked.frame,
-                file_name: tracked.file_name.as_deref(),
-                pts: tracked.pts,
-                picture: tracked.picture.as_deref(),
-                masks: &masks,
-            };
-            job.frame(&frame, Pass::Single).map_err(output)?;
+            job.frame(frame, Pass::Single).map_err(output)?;
         }
         self.frames += 1;
         Ok(())
     }
 
-    /// Validates and renames what was written, as long as `token` is not abandoned; also says what a person should know.
+    /// Validates and renames what was written, as long as it is `wanted`; also says what a person should know.
     ///
     /// # Errors
     /// A file cannot be written; nothing is left of it.
-    pub fn finish(self, token: &Token) -> Result<(Vec<PathBuf>, Vec<String>), PipelineError> {
+    pub fn finish(self, wanted: impl Fn() -> bool) -> Result<(Vec<PathBuf>, Vec<String>), PipelineError> {
         let Some(job) = self.job else { return Ok(Default::default()) };
         let (mut written, mut notes) = (Vec::new(), Vec::new());
-        for summary in job.finish_while(|| !token.abandoned()).map_err(output)? {
+        for summary in job.finish_while(wanted).map_err(output)? {
             let name = summary.format.name();
             if summary.overlapping_pixels > 0 {
                 notes.push(format!(

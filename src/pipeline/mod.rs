@@ -6,6 +6,7 @@ mod bench;
 mod decode;
 mod demo;
 mod desk;
+mod document_export;
 mod error;
 mod eval;
 mod export;

@@ -92,7 +92,7 @@ pub(super) fn track(
         let summary = walk.summary(interrupted, took, Vec::new(), notes.into_iter().collect());
         return Ok(Event::Finished(summary));
     }
-    let (written, notes) = export.finish(token)?;
+    let (written, notes) = export.finish(|| !token.abandoned())?;
     let summary = walk.summary(interrupted, took, written, notes);
     Ok(match outcome {
         Ok(()) => Event::Finished(summary),

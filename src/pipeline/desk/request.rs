@@ -32,6 +32,9 @@ pub struct ObjectPrompts {
     pub object: ObjectId,
     /// Its prompts, by frame.
     pub prompts: BTreeMap<FrameIndex, Arc<FramePrompts>>,
+    /// The results on those frames, as far as there are any: what the person saw. An engine that has forgotten the object
+    /// is told these.
+    pub answers: BTreeMap<FrameIndex, Arc<TrackResult>>,
     /// Frames on which it is said not to be: it is not tracked there.
     pub absent: BTreeSet<FrameIndex>,
 }
@@ -39,9 +42,13 @@ pub struct ObjectPrompts {
 impl ObjectPrompts {
     /// What `session` says of `object`.
     pub fn of(session: &Session, object: ObjectId) -> Self {
+        let prompts: BTreeMap<_, _> =
+            session.prompts_of(object).map(|(frame, prompts)| (frame, prompts.clone())).collect();
+        let answer = |&frame: &FrameIndex| Some((frame, session.shared_result(object, frame)?.clone()));
         Self {
             object,
-            prompts: session.prompts_of(object).map(|(frame, prompts)| (frame, prompts.clone())).collect(),
+            answers: prompts.keys().filter_map(answer).collect(),
+            prompts,
             absent: session.absent_frames(object).collect(),
         }
     }
