@@ -857,7 +857,7 @@ fn the_window_is_woken_for_every_event() {
     let world = World::new();
     let tools = Tools { engines: Arc::new(world.clone()), videos: Arc::new(world) };
     let count = woken.clone();
-    let desk = Desk::start(tools, Arc::new(move || drop(count.fetch_add(1, Ordering::SeqCst)))).unwrap();
+    let desk = Desk::start(tools, Arc::new(move || _ = count.fetch_add(1, Ordering::SeqCst))).unwrap();
     let mut w = Seen::new(desk);
     // An event can be taken before the wake that follows it.
     let until_woken = |w: &mut Seen, more: u64| {

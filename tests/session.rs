@@ -363,8 +363,7 @@ fn a_thousand_steps_on_a_full_hd_picture_stay_small() {
     }
     let (steps, bytes) = d.history_size();
     assert_eq!(steps, 1_000);
-    assert!(bytes < 50 << 20, "{bytes} bytes");
-    println!("1,000 strokes over a full HD picture: {} KiB", bytes >> 10);
+    assert!((10 << 20..30 << 20).contains(&bytes), "{bytes} bytes");
     // Runs of thousands of frames push old steps out before they fill the memory.
     for run in 0..40 {
         d.begin_run("track");
