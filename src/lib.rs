@@ -13,6 +13,7 @@ pub mod kernels;
 pub mod metrics;
 pub mod model;
 pub mod pipeline;
+pub mod project;
 pub mod session;
 pub mod settings;
 pub mod video;

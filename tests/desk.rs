@@ -12,9 +12,9 @@ use masklet::base::{
 };
 use masklet::engine::{EngineError, FakeCall, FakeEngine, VideoEngine, VideoShape};
 use masklet::pipeline::{
-    Desk, DeskCommand, DeskEvent, DeviceLine, EngineFactory, EngineOptions, ExportPlan, ExportRequest, Input,
-    ObjectPrompts, OpenRequest, PauseReason, PauseRules, PipelineError, RunId, RunRequest, Tools,
-    VideoFactory,
+    Desk, DeskCommand, DeskEvent, DeviceLine, EngineFactory, EngineOptions, ExportPlan, ExportRequest,
+    Folders, Input, ObjectPrompts, OpenRequest, PauseReason, PauseRules, PipelineError, Recoverable, RunId,
+    RunRequest, SaveRequest, Tools, VideoFactory, recoverable,
 };
 use masklet::session::{Document, Edit, Session, TrackResult};
 use masklet::video::{VideoError, VideoInfo, VideoSource};
@@ -54,8 +54,12 @@ impl World {
     }
 
     fn desk(&self) -> Desk {
+        self.desk_in(Folders::default())
+    }
+
+    fn desk_in(&self, folders: Folders) -> Desk {
         let tools = Tools { engines: Arc::new(self.clone()), videos: Arc::new(self.clone()) };
-        Desk::start(tools, Arc::new(|| {})).expect("threads start")
+        Desk::start_in(folders, tools, Arc::new(|| {})).expect("threads start")
     }
 
     fn open(&self) -> Seen {
@@ -94,14 +98,14 @@ impl EngineFactory for World {
 impl VideoFactory for World {
     fn open(&self, input: &Input) -> Result<Box<dyn VideoSource>, PipelineError> {
         let Input::Path(path) = input else { return Err(PipelineError::Input("no demo".into())) };
-        let name = path.to_string_lossy().into_owned();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if name == "broken" {
             return Err(VideoError::Unreadable { path: path.clone(), reason: "made up".into() }.into());
         }
         let info = VideoInfo {
             path: path.clone(),
             size: SIZE,
-            frames: FRAMES,
+            frames: if name.starts_with("short") { FRAMES - 1 } else { FRAMES },
             frame_rate: Rational::new(25, 1),
             duration: Some(f64::from(FRAMES) / 25.0),
             format: "made up".into(),
@@ -253,7 +257,7 @@ impl Seen {
     fn take(&mut self, event: &DeskEvent) {
         match event {
             DeskEvent::Opened { video, session, .. } => {
-                self.name = video.path.to_string_lossy().into_owned();
+                self.name = video.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 self.document = Document::of(Session::clone(session));
                 self.runs.clear();
                 self.shown = None;
@@ -687,6 +691,204 @@ fn a_full_queue_gives_the_command_back_and_dropping_the_desk_waits_for_nothing()
     assert!(start.elapsed() < Duration::from_millis(200));
 }
 
+/// A window with folders of its own and a video that lies on the disk.
+struct Work {
+    dir: tempfile::TempDir,
+    world: World,
+}
+
+impl Work {
+    fn new() -> Self {
+        let work = Self { dir: tempfile::tempdir().unwrap(), world: World::new() };
+        std::fs::write(work.video(), b"the video's bytes").unwrap();
+        work
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn video(&self) -> std::path::PathBuf {
+        self.path("clip.mp4")
+    }
+
+    fn folders(&self) -> Folders {
+        Folders { journals: Some(self.path("journals")), spill: None }
+    }
+
+    fn window(&self) -> Seen {
+        Seen::new(self.world.desk_in(self.folders()))
+    }
+
+    /// A window on the video with one object tracked over four frames, all of it in the journal.
+    fn begun(&self) -> Seen {
+        let mut w = self.window();
+        w.open_what(OpenRequest::Video(Input::Path(self.video())));
+        let a = w.object();
+        w.clicked(a, 0, (20.0, 20.0));
+        w.track(&[a], 0, (0, 3), Direction::Forward);
+        w.keep();
+        w
+    }
+
+    fn recoverable(&self) -> Vec<Recoverable> {
+        recoverable(&self.folders())
+    }
+}
+
+impl Seen {
+    /// Opens something; gives the event that answers.
+    fn open_what(&mut self, what: OpenRequest) -> DeskEvent {
+        self.send(DeskCommand::Open { what, options: EngineOptions::default() });
+        self.until("an answer", |event| {
+            use DeskEvent::{MediaMissing, OpenFailed, Opened};
+            matches!(event, Opened { .. } | OpenFailed { .. } | MediaMissing { .. })
+        })
+    }
+
+    /// Sends the document's changes to the journal and waits for them to be there.
+    fn keep(&mut self) {
+        let changes = self.document.take_changes();
+        self.send(DeskCommand::Keep(changes));
+        assert!(self.desk.settle(LONG));
+    }
+
+    fn save(&mut self, path: &std::path::Path) -> DeskEvent {
+        let changes = self.document.take_changes();
+        self.send(DeskCommand::Keep(changes));
+        let (session, revision) = (Arc::new(self.document.session().clone()), self.document.revision());
+        self.send(DeskCommand::Save(SaveRequest { session, revision, path: path.into() }));
+        self.until("saved", |e| matches!(e, DeskEvent::Saved { .. } | DeskEvent::SaveFailed { .. }))
+    }
+}
+
+#[test]
+fn a_project_is_saved_and_opened_again_with_its_moved_video() {
+    let work = Work::new();
+    let mut w = work.begun();
+    let project = work.path("p.masklet");
+    let before = w.document.session().clone();
+    assert!(
+        matches!(w.save(&project), DeskEvent::Saved { revision, .. } if revision == w.document.revision())
+    );
+    assert!(work.recoverable().is_empty(), "all of it is saved");
+
+    // Both move together: the video is found beside the project.
+    let moved = work.path("moved");
+    std::fs::create_dir(&moved).unwrap();
+    std::fs::rename(&project, moved.join("p.masklet")).unwrap();
+    std::fs::rename(work.video(), moved.join("clip.mp4")).unwrap();
+    let mut w = work.window();
+    let event = w.open_what(OpenRequest::Project { path: moved.join("p.masklet"), media: None });
+    let DeskEvent::Opened { session, project: from, unsaved, notes, .. } = event else { panic!("{event:?}") };
+    assert!(session.same_content(&before) && !unsaved);
+    assert_eq!(from, Some(moved.join("p.masklet")));
+    assert!(notes.iter().any(|note| note.contains("found at")), "{notes:?}");
+    let a = w.document.session().objects()[0].id;
+    assert_eq!(w.track(&[a], 4, (0, 6), Direction::Forward).frames, [4, 5, 6], "work goes on");
+    assert_eq!(w.middle(a, 6), (20, 20));
+
+    // The video moves away: it is asked for, another one is refused, the right one is taken.
+    std::fs::rename(moved.join("clip.mp4"), work.path("elsewhere.mp4")).unwrap();
+    let path = moved.join("p.masklet");
+    let event = w.open_what(OpenRequest::Project { path: path.clone(), media: None });
+    assert!(matches!(event, DeskEvent::MediaMissing { project, .. } if project == path));
+    std::fs::write(work.path("short.mp4"), b"").unwrap();
+    let event = w.open_what(OpenRequest::Project { path: path.clone(), media: Some(work.path("short.mp4")) });
+    let DeskEvent::OpenFailed { error, .. } = event else { panic!("{event:?}") };
+    assert!(error.to_string().contains("does not belong to"), "{error}");
+    assert_eq!(w.name, "clip.mp4", "what was open still is");
+    let media = Some(work.path("elsewhere.mp4"));
+    assert!(matches!(w.open_what(OpenRequest::Project { path, media }), DeskEvent::Opened { .. }));
+}
+
+#[test]
+fn unsaved_work_survives_a_crash_and_the_opening_of_another_file() {
+    let work = Work::new();
+    let w = work.begun();
+    let before = w.document.session().clone();
+    assert!(work.recoverable().is_empty(), "somebody works on it");
+    // The process is gone without a word: nobody closes anything, and the lock goes with it.
+    drop(w);
+    let wait = |count: usize| {
+        let end = Instant::now() + LONG;
+        while work.recoverable().len() != count {
+            assert!(Instant::now() < end, "{:?}", work.recoverable());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    wait(1);
+    let found = work.recoverable().remove(0);
+    assert_eq!(found.video.as_deref(), Some(work.video().as_path()));
+
+    let mut w = work.window();
+    let event = w.open_what(OpenRequest::Journal(found.journal.clone()));
+    let DeskEvent::Opened { session, unsaved, .. } = event else { panic!("{event:?}") };
+    assert!(session.same_content(&before) && unsaved);
+    let b = w.object();
+    w.keep();
+    w.open_what(OpenRequest::Video(Input::Path(work.video())));
+    wait(1);
+    assert_eq!(work.recoverable()[0].journal, found.journal, "the same journal went on");
+    let event = w.open_what(OpenRequest::Journal(found.journal));
+    let DeskEvent::Opened { session, .. } = event else { panic!("{event:?}") };
+    assert!(session.object(b).is_some());
+    w.send(DeskCommand::Discard);
+    assert!(w.desk.settle(LONG));
+    assert!(work.recoverable().is_empty(), "thrown away when told to");
+}
+
+#[test]
+fn a_journal_goes_on_from_the_saved_project() {
+    let work = Work::new();
+    let mut w = work.begun();
+    let project = work.path("p.masklet");
+    w.save(&project);
+    let a = w.document.session().objects()[0].id;
+    w.document.apply(Edit::Rename { object: a, name: "dog".into() }).unwrap();
+    w.document.undo();
+    w.document.undo();
+    w.keep();
+    let before = w.document.session().clone();
+    w.send(DeskCommand::Close);
+    assert!(w.desk.settle(LONG));
+    let journal = work.recoverable().remove(0);
+    assert_eq!(journal.project.as_deref(), Some(project.as_path()));
+    let event = w.open_what(OpenRequest::Journal(journal.journal.clone()));
+    let DeskEvent::Opened { session, project: from, .. } = event else { panic!("{event:?}") };
+    assert!(session.same_content(&before), "even undoing past the save");
+    assert_eq!(from.as_deref(), Some(project.as_path()));
+    assert!(matches!(w.save(&project), DeskEvent::Saved { .. }));
+    w.send(DeskCommand::Close);
+    assert!(w.desk.settle(LONG));
+    assert!(work.recoverable().is_empty() && !journal.journal.exists());
+}
+
+#[test]
+fn a_failed_save_is_told_and_the_work_stays_in_the_journal() {
+    let work = Work::new();
+    let mut w = work.begun();
+    assert!(matches!(w.save(&work.path("no folder/p.masklet")), DeskEvent::SaveFailed { .. }));
+    w.send(DeskCommand::Close);
+    assert!(w.desk.settle(LONG));
+    assert_eq!(work.recoverable().len(), 1);
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_is_told_once() {
+    let work = Work::new();
+    std::fs::write(work.path("journals"), b"a file in the way").unwrap();
+    let mut w = work.window();
+    w.open_what(OpenRequest::Video(Input::Path(work.video())));
+    for _ in 0..3 {
+        w.object();
+        w.keep();
+    }
+    w.open_what(OpenRequest::Project { path: work.path("none.masklet"), media: None });
+    assert_eq!(w.failures.len(), 1, "{:?}", w.failures);
+    assert!(w.failures[0].contains("save it"), "{:?}", w.failures);
+}
+
 /// A thousand acts, which nobody wants to read when one fails.
 #[derive(Clone)]
 struct Acts(Vec<Act>);
@@ -857,7 +1059,9 @@ fn the_window_is_woken_for_every_event() {
     let world = World::new();
     let tools = Tools { engines: Arc::new(world.clone()), videos: Arc::new(world) };
     let count = woken.clone();
-    let desk = Desk::start(tools, Arc::new(move || _ = count.fetch_add(1, Ordering::SeqCst))).unwrap();
+    let desk =
+        Desk::start_in(Folders::default(), tools, Arc::new(move || _ = count.fetch_add(1, Ordering::SeqCst)))
+            .unwrap();
     let mut w = Seen::new(desk);
     // An event can be taken before the wake that follows it.
     let until_woken = |w: &mut Seen, more: u64| {

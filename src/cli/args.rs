@@ -202,6 +202,7 @@ impl From<EngineArgs> for EngineOptions {
             model: args.model.map_or(ModelChoice::Embedded, ModelChoice::File),
             size: args.size,
             threads: args.threads.map(usize::from),
+            spill: None,
         }
     }
 }

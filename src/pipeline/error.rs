@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::base::FrameIndex;
 use crate::engine::EngineError;
+use crate::project::ProjectError;
 use crate::session::SessionError;
 use crate::video::VideoError;
 
@@ -40,6 +41,9 @@ pub enum PipelineError {
     /// An object without any prompt.
     #[error("object \"{0}\" has no prompt: give it a click, a box or a mask, or leave it out")]
     Unprompted(String),
+    /// A project or a journal cannot be read or written.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
     /// Objects or prompts that do not fit each other or the video.
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -104,10 +108,12 @@ impl PipelineError {
     /// What kind of failure.
     pub fn kind(&self) -> Failure {
         match self {
+            Self::Project(ProjectError::Write { .. }) => Failure::Output,
             Self::Engine(
                 EngineError::Prompt { .. } | EngineError::FrameSize { .. } | EngineError::NoPrompts,
             )
             | Self::Video(_)
+            | Self::Project(_)
             | Self::NothingToTrack
             | Self::Unprompted(_)
             | Self::Session(_)

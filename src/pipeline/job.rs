@@ -46,6 +46,9 @@ pub struct EngineOptions {
     pub size: Option<u32>,
     /// Number of threads; chosen by the machine when not given.
     pub threads: Option<usize>,
+    /// Folder for a bounded file of what older frames remember, for later corrections on them; without one only the
+    /// newest frames are remembered.
+    pub spill: Option<PathBuf>,
 }
 
 /// Where results go.

@@ -1,5 +1,5 @@
 //! Owns jobs: commands in, events out, the threads between, the order of the work, what an engine and a video are for.
-//! May import: base, engine, video, session, formats, metrics, demo.
+//! May import: base, engine, video, session, project, formats, metrics, demo.
 //! Must not: know a window or a terminal, compute what the engine computes, or let anything downstream write upstream.
 
 mod bench;
@@ -28,8 +28,8 @@ mod work;
 
 pub use bench::{BenchJob, BenchReport, StageTime};
 pub use desk::{
-    Desk, DeskCommand, DeskEvent, ExportRequest, ObjectPrompts, OpenRequest, PauseReason, PauseRules, RunId,
-    RunRequest, SaveRequest, Seed,
+    Desk, DeskCommand, DeskEvent, ExportRequest, Folders, ObjectPrompts, OpenRequest, PauseReason,
+    PauseRules, Recoverable, RunId, RunRequest, SaveRequest, Seed, discard_recoverable, recoverable,
 };
 pub use error::{Failure, PipelineError};
 pub use eval::{EvalJob, EvalPrompt};

@@ -41,7 +41,8 @@ impl EngineFactory for NativeFactory {
     ) -> Result<Box<dyn VideoEngine>, PipelineError> {
         let model = self.model(options)?;
         let habit = if shape.frames == 1 { Habit::Picture } else { Habit::Video };
-        let settings = TrackerOptions { size: options.size, habit, ..TrackerOptions::default() };
+        let (size, spill) = (options.size, options.spill.clone());
+        let settings = TrackerOptions { size, habit, spill, ..TrackerOptions::default() };
         let tracker = Tracker::new(&model, shape, settings);
         Ok(Box::new(tracker.map_err(|error| PipelineError::Model(error.to_string()))?))
     }

@@ -107,10 +107,10 @@ impl Document {
 
     /// From now on [`add_run_results`](Self::add_run_results) makes one step, called `label`. An earlier run ends.
     pub fn begin_run(&mut self, label: &str) {
-        self.history.begin_run(label.to_owned());
+        self.history.begin_run(label.to_owned(), self.session.last_id());
     }
 
-    /// Adds one frame of the run that began last. Objects that are gone or locked, verified frames and frames marked
+    /// Adds one frame of the run that began last. Objects that are gone, new or locked, verified frames and frames marked
     /// "not here" stay as they are, and so does whatever was edited since the run began. Without a run nothing happens.
     pub fn add_run_results(&mut self, frame: FrameIndex, results: Vec<(ObjectId, TrackResult)>) -> Touched {
         let wanted = results.into_iter().filter(|(object, result)| {
@@ -119,7 +119,7 @@ impl Document {
                 && self.session.check_result(*object, frame, result).is_ok()
                 && !self.session.verified(*object, frame)
                 && !self.session.absent(*object, frame)
-                && self.history.run_may_set(Place::Result(*object, frame))
+                && self.history.run_may_set(*object, frame)
         });
         let patches: Vec<_> =
             wanted.map(|(object, result)| Patch::Result(object, frame, Some(Arc::new(result)))).collect();

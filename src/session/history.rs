@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::patch::{Patch, Place};
+use crate::base::{FrameIndex, ObjectId};
 
 /// Most steps that can be undone.
 const MOST_STEPS: usize = 1_000;
@@ -20,6 +21,8 @@ pub(super) struct Step {
 /// A tracking run whose frames still arrive.
 struct Run {
     label: String,
+    /// Highest object id at its beginning: undoing what came later must not leave masks of nobody behind.
+    last_id: u32,
     /// Its step; there is none before its first frame.
     serial: Option<u64>,
     /// Places that later steps set: there the run comes too late.
@@ -86,8 +89,8 @@ impl History {
         self.undone.last().map(|step| step.label.as_str())
     }
 
-    pub(super) fn begin_run(&mut self, label: String) {
-        self.run = Some(Run { label, serial: None, taken: BTreeSet::new() });
+    pub(super) fn begin_run(&mut self, label: String, last_id: u32) {
+        self.run = Some(Run { label, last_id, serial: None, taken: BTreeSet::new() });
     }
 
     pub(super) fn end_run(&mut self) {
@@ -98,9 +101,10 @@ impl History {
         self.run.is_some()
     }
 
-    /// Whether the run may still set `place`.
-    pub(super) fn run_may_set(&self, place: Place) -> bool {
-        self.run.as_ref().is_some_and(|run| !run.taken.contains(&place))
+    /// Whether the run may still set the result of `object` on `frame`.
+    pub(super) fn run_may_set(&self, object: ObjectId, frame: FrameIndex) -> bool {
+        let place = Place::Result(object, frame);
+        self.run.as_ref().is_some_and(|run| object.0 <= run.last_id && !run.taken.contains(&place))
     }
 
     /// Adds to the run's step, which is made at its first frame.

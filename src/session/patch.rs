@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::classes::{Class, cleaned};
 use super::object::Object;
-use super::state::{Session, SessionError, TrackResult};
+use super::state::{HIGHEST_ID, Session, SessionError, TrackResult};
 use crate::base::{FrameIndex, FramePrompts, FrameRange, ObjectId};
 
 /// One value for one place.
@@ -190,7 +190,7 @@ fn mark(marks: &mut BTreeSet<(ObjectId, FrameIndex)>, at: (ObjectId, FrameIndex)
 fn check_objects(objects: &[Object]) -> Result<(), SessionError> {
     let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
     for object in objects {
-        if object.id.0 == 0 || !ids.insert(object.id) {
+        if !(1..=HIGHEST_ID).contains(&object.id.0) || !ids.insert(object.id) {
             return Err(SessionError::IdTaken(object.id));
         }
         if cleaned(&object.name)? != object.name || cleaned(&object.class)? != object.class {

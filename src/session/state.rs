@@ -60,7 +60,7 @@ pub enum SessionError {
         picture: Size,
     },
     /// An id that is 0 or given twice.
-    #[error("object {0} is there twice or has no number: the file is damaged")]
+    #[error("object {0} is there twice or its number is none: the file is damaged")]
     IdTaken(ObjectId),
     /// In and out marks the wrong way round.
     #[error("the range from frame {first} to frame {last} holds nothing")]
@@ -91,6 +91,9 @@ pub enum SessionError {
         object: String,
     },
 }
+
+/// The highest id that a file may give: far more than can be given one after the other, and far from the type's end.
+pub(super) const HIGHEST_ID: u32 = 1 << 30;
 
 /// The user's document about one video: who is tracked, what was said about it, what came out.
 #[derive(Clone, Debug)]
@@ -259,6 +262,30 @@ impl Session {
     /// The frames on which `id` is said not to be.
     pub fn absent_frames(&self, id: ObjectId) -> impl Iterator<Item = FrameIndex> {
         self.absent.range((id, FrameIndex(0))..=(id, FrameIndex(u32::MAX))).map(|&(_, frame)| frame)
+    }
+
+    /// The frames on which the result of `id` was looked at.
+    pub fn verified_frames(&self, id: ObjectId) -> impl Iterator<Item = FrameIndex> {
+        self.verified.range((id, FrameIndex(0))..=(id, FrameIndex(u32::MAX))).map(|&(_, frame)| frame)
+    }
+
+    /// The results of `id`, by frame.
+    pub fn results_of(&self, id: ObjectId) -> impl Iterator<Item = (FrameIndex, &TrackResult)> {
+        self.results.iter().filter(move |((_, object), _)| *object == id).map(|(&(f, _), r)| (f, r.as_ref()))
+    }
+
+    /// Ids up to `last` are taken, even if no object has them any more.
+    pub fn reserve_ids(&mut self, last: u32) {
+        self.last_id = self.last_id.max(last.min(HIGHEST_ID));
+    }
+
+    /// Drops what is known of objects that do not exist: a journal that lost its end may leave such.
+    pub fn drop_unknown(&mut self) {
+        let known: BTreeSet<ObjectId> = self.objects.iter().map(|o| o.id).collect();
+        self.prompts.retain(|(id, _), _| known.contains(id));
+        self.results.retain(|(_, id), _| known.contains(id));
+        self.verified.retain(|(id, _)| known.contains(id));
+        self.absent.retain(|(id, _)| known.contains(id));
     }
 
     /// Whether both documents hold the same; the ids that were given out before do not count.

@@ -6,19 +6,19 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded, select};
 
+use super::export;
 use super::inbox::{Inbox, Order};
 use super::keep::{self, Keeper};
 use super::message::{DeskCommand, DeskEvent};
 use super::recent::Recent;
+use super::recover::Folders;
 use super::seat::{self, Seat};
 use super::shared::{Shared, Shown};
 use super::show::{self, ShowBox, Wish};
 use super::teller::{Ear, Envelope, telling};
-use super::{export, request::OpenRequest};
 use crate::base::Generation;
 use crate::pipeline::PipelineError;
 use crate::pipeline::factory::Tools;
-use crate::pipeline::job::EngineOptions;
 
 /// Tasks of the keeping and of the export thread that may wait.
 const WAITING: usize = 16;
@@ -34,11 +34,23 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Starts the threads. `wake` is called after every event, from any of them.
+    /// Starts the threads, with the user's folders. `wake` is called after every event, from any of them.
     ///
     /// # Errors
     /// A thread cannot be started.
     pub fn start(tools: Tools, wake: Arc<dyn Fn() + Send + Sync>) -> Result<Self, PipelineError> {
+        Self::start_in(Folders::of_user(), tools, wake)
+    }
+
+    /// Like [`start`](Self::start), with other folders.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub fn start_in(
+        folders: Folders,
+        tools: Tools,
+        wake: Arc<dyn Fn() + Send + Sync>,
+    ) -> Result<Self, PipelineError> {
         let shared = Arc::new(Shared::default());
         let (tell, ear) = telling(shared.clone(), wake);
         let (show, inbox) = (Arc::new(ShowBox::default()), Arc::new(Inbox::default()));
@@ -50,13 +62,7 @@ impl Desk {
 
         let seat = Seat::new(inbox.clone(), shared.clone(), tell.clone(), tools.clone(), recent.clone());
         spawn(seat::NAME, move || seat.work())?;
-        let keeper = Keeper {
-            tools: tools.clone(),
-            shared: shared.clone(),
-            tell: tell.clone(),
-            show: show.clone(),
-            inbox,
-        };
+        let keeper = Keeper::new(tools.clone(), folders, shared.clone(), tell.clone(), show.clone(), inbox);
         spawn(keep::NAME, move || keeper.work(&keep_tasks))?;
         let (of_show, of_export) = ((tools.clone(), tell.clone()), (tools, tell));
         spawn(show::NAME, move || show::work(&show, &of_show.0, &of_show.1, &recent))?;
@@ -72,10 +78,14 @@ impl Desk {
     pub fn send(&self, command: DeskCommand) -> Result<(), Box<DeskCommand>> {
         let epoch = self.shared.seen();
         match command {
-            DeskCommand::Open { what, options } => self.open(what, options),
+            DeskCommand::Open { what, options } => {
+                self.task(keep::Task::Open { epoch: self.shared.next_epoch(), what, options })
+            }
             DeskCommand::Close | DeskCommand::Discard => {
                 let epoch = self.shared.next_epoch();
-                self.keep.try_send(keep::Task::Close).map_err(|_| Box::new(command))?;
+                let discard = matches!(command, DeskCommand::Discard);
+                let task = if discard { keep::Task::Discard } else { keep::Task::Close };
+                self.keep.try_send(task).map_err(|_| Box::new(command))?;
                 self.shared.cancel();
                 self.shared.see(epoch);
                 Ok(())
@@ -98,16 +108,30 @@ impl Desk {
                     .try_send(task)
                     .map_err(|back| Box::new(DeskCommand::Export(back.into_inner().request)))
             }
-            DeskCommand::Keep(_) | DeskCommand::Save(_) => Ok(()),
+            DeskCommand::Keep(changes) => self.task(keep::Task::Keep { epoch, changes }),
+            DeskCommand::Save(request) => self.task(keep::Task::Save { epoch, request }),
         }
     }
 
-    fn open(&self, what: OpenRequest, options: EngineOptions) -> Result<(), Box<DeskCommand>> {
-        let task = keep::Task::Open { epoch: self.shared.next_epoch(), what, options };
-        self.keep.try_send(task).map_err(|back| match back.into_inner() {
-            keep::Task::Open { what, options, .. } => Box::new(DeskCommand::Open { what, options }),
-            keep::Task::Close => Box::new(DeskCommand::Close),
+    fn task(&self, task: keep::Task) -> Result<(), Box<DeskCommand>> {
+        self.keep.try_send(task).map_err(|back| {
+            Box::new(match back.into_inner() {
+                keep::Task::Open { what, options, .. } => DeskCommand::Open { what, options },
+                keep::Task::Keep { changes, .. } => DeskCommand::Keep(changes),
+                keep::Task::Save { request, .. } => DeskCommand::Save(request),
+                keep::Task::Discard => DeskCommand::Discard,
+                keep::Task::Close | keep::Task::Settle(_) => DeskCommand::Close,
+            })
         })
+    }
+
+    /// Waits until everything that was sent to be kept or saved is on the disk, at most `timeout`: for the end of the
+    /// app. Says whether it is.
+    pub fn settle(&self, timeout: Duration) -> bool {
+        let (done, settled) = bounded(1);
+        let end = Instant::now() + timeout;
+        self.keep.send_timeout(keep::Task::Settle(done), timeout).is_ok()
+            && settled.recv_deadline(end).is_ok()
     }
 
     fn order(&self, order: Order) -> Result<(), Box<DeskCommand>> {

@@ -2,6 +2,7 @@
 //! the engine, the journal and their threads, and answers with [`DeskEvent`]. Nothing here makes the window wait.
 
 mod export;
+mod found;
 mod handle;
 mod inbox;
 mod keep;
@@ -10,6 +11,7 @@ mod meter;
 mod mirror;
 mod pause;
 mod recent;
+mod recover;
 mod request;
 mod run;
 mod seat;
@@ -20,6 +22,7 @@ mod workplace;
 
 pub use handle::Desk;
 pub use message::{DeskCommand, DeskEvent, RunId};
+pub use recover::{Folders, Recoverable, discard_recoverable, recoverable};
 pub use request::{
     ExportRequest, ObjectPrompts, OpenRequest, PauseReason, PauseRules, RunRequest, SaveRequest, Seed,
 };
