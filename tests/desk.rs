@@ -654,6 +654,7 @@ fn the_document_is_exported_without_an_engine_and_a_cancelled_export_leaves_noth
             dir: dir.path().join(name),
             formats: vec![Format::Coco, Format::Png],
             overwrite: false,
+            ..ExportPlan::default()
         },
         engine: None,
     };

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use masklet::base::{FrameIndex, Mask, ObjectId, Pts, Rational, RgbFrame, Rle, Size};
+use masklet::base::{ExportOptions, FrameIndex, Mask, ObjectId, Pts, Rational, RgbFrame, Rle, Size};
 use masklet::formats::{ExportError, ExportFrame, ExportJob, ExportMask, ExportPlan, FrameSink, Pass, Stamp};
 use masklet::session::{Session, palette};
 use proptest::prelude::*;
@@ -27,7 +27,9 @@ fn plan(out: &Path, formats: &str, size: Size, objects: &[(&str, Option<&str>)])
     ExportPlan {
         out: out.to_owned(),
         formats: formats.split(',').map(|name| name.parse().unwrap()).collect(),
+        options: ExportOptions::default(),
         size,
+        frames: 1000,
         frame_rate: Rational::new(25, 1),
         video: "clip.mp4".into(),
         objects: session.objects().to_vec(),
@@ -231,7 +233,7 @@ fn what_does_not_fit_is_refused() {
     let names: Vec<_> = (0..254).map(|i| i.to_string()).collect();
     let many: Vec<_> = names.iter().map(|name| (name.as_str(), None)).collect();
     let refused = ExportJob::new(plan(&dir.path().join("x"), "png", SIZE, &many)).err();
-    assert!(matches!(refused, Some(ExportError::TooManyObjects(254))));
+    assert!(matches!(refused, Some(ExportError::TooManyObjects { objects: 254, .. })));
     assert!(!dir.path().join("x").exists());
     ExportJob::new(plan(&dir.path().join("y"), "png", SIZE, &many[..253])).unwrap();
     assert!(matches!(ExportJob::new(plan(dir.path(), "png", SIZE, &[])).err(), Some(ExportError::NoObjects)));
@@ -349,7 +351,7 @@ struct Recorder {
 }
 
 impl FrameSink for Recorder {
-    fn frame(&mut self, picture: &RgbFrame, pts: Option<Pts>) -> Result<(), String> {
+    fn frame(&mut self, picture: &RgbFrame, _: Option<&[u8]>, pts: Option<Pts>) -> Result<(), String> {
         self.frames.lock().unwrap().push((picture.clone(), pts));
         Ok(())
     }

@@ -121,8 +121,11 @@ fn object(name: &str, clicks: &[(u32, f32, f32)]) -> ObjectSpec {
 }
 
 fn job(objects: Vec<ObjectSpec>, dir: &Path) -> TrackJob {
-    let export =
-        ExportPlan { dir: dir.join("out"), formats: vec![Format::Png, Format::Coco], overwrite: false };
+    let export = ExportPlan {
+        dir: dir.join("out"),
+        formats: vec![Format::Png, Format::Coco],
+        ..ExportPlan::default()
+    };
     TrackJob { objects, export, ..TrackJob::new(Input::Path("made/клип.mp4".into())) }
 }
 

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::model::ModelTask;
 use super::object_args::ObjectArgs;
-use crate::base::{Format, FrameIndex};
+use crate::base::{ExportOptions, Format, FrameIndex};
 use crate::pipeline::{EngineOptions, ModelChoice};
 
 /// Cuts objects out of video: say what you mean with a click, a box or a mask, and get its masks on every frame.
@@ -31,6 +31,10 @@ pub(super) enum Task {
     Bench(BenchArgs),
     /// Track the built-in clip and compare with its exact masks
     Demo(DemoArgs),
+    /// Say what readers would trip over in an annotation file or folder
+    Validate(ValidateArgs),
+    /// List the export formats and what can be set about them
+    Formats(FormatsArgs),
     /// Compare tracked masks with given ones (J, F, J&F)
     Eval(EvalArgs),
     /// Convert and describe model files
@@ -99,12 +103,34 @@ pub(super) struct ExportArgs {
     /// Folder for the results; made when it does not exist
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// What is written, separated by commas: png, png-binary, coco, overlay
+    /// What is written, separated by commas: png, coco, overlay, ...; `masklet formats` lists all
     #[arg(long = "format", value_name = "FORMATS", value_delimiter = ',', default_value = "png")]
     pub formats: Vec<Format>,
+    /// Sets an option, as `every=5` or `coco.masks=polygons`; `masklet formats` lists all. Can be repeated
+    #[arg(long = "set", value_name = "OPTION=VALUE", value_parser = setting)]
+    pub settings: Vec<String>,
     /// Replace results that are there already
     #[arg(long)]
     pub overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ValidateArgs {
+    /// The file or folder
+    pub path: PathBuf,
+    /// Which format it is to have; `masklet formats` lists all
+    #[arg(long = "as", value_name = "FORMAT")]
+    pub format: Format,
+    /// Answer in JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct FormatsArgs {
+    /// Answer in JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Clone, Copy, Args)]
@@ -152,7 +178,7 @@ pub(super) struct DemoArgs {
     /// Folder for the results; made when it does not exist
     #[arg(long, value_name = "DIR", default_value = "masklet-demo")]
     pub out: PathBuf,
-    /// What is written, separated by commas: png, png-binary, coco, overlay
+    /// What is written, separated by commas; `masklet formats` lists all
     #[arg(long = "format", value_name = "FORMATS", value_delimiter = ',', default_value = "png,overlay")]
     pub formats: Vec<Format>,
     /// Replace results that are there already
@@ -209,6 +235,11 @@ impl From<EngineArgs> for EngineOptions {
 
 fn frame(text: &str) -> Result<FrameIndex, String> {
     text.parse().map(FrameIndex).map_err(|_| "not a frame number; frames count from 0".into())
+}
+
+/// Whether an option exists and takes the value.
+fn setting(text: &str) -> Result<String, String> {
+    ExportOptions::default().set(text).map(|()| text.to_owned()).map_err(|e| e.to_string())
 }
 
 pub(super) fn side(text: &str) -> Result<u32, String> {

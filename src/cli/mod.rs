@@ -6,6 +6,7 @@
 mod args;
 mod ask;
 mod exit;
+mod formats;
 mod model;
 mod object_args;
 mod out;
@@ -54,6 +55,8 @@ fn dispatch(arguments: Arguments, out: &mut Out) -> Exit {
         Some(Task::Info(args)) => ask::info(args, out),
         Some(Task::Devices(args)) => ask::devices(args, out),
         Some(Task::Bench(args)) => ask::bench(args, out),
+        Some(Task::Validate(args)) => formats::validate(args, out),
+        Some(Task::Formats(args)) => formats::list(args, out),
         Some(Task::Eval(args)) => ask::evaluate(args, out),
         Some(Task::Model(task)) => model::model(task, out),
     }

@@ -1,6 +1,6 @@
 //! Standard output and standard error; whoever stops listening is left alone.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 
 /// Where text goes. After the first failed write standard output is given up silently: `masklet ... | head` is no error.
 pub(super) struct Out {
@@ -31,6 +31,17 @@ impl Out {
     /// One line on standard error.
     pub fn say(&mut self, line: &str) {
         let _ = writeln!(io::stderr().lock(), "{line}");
+    }
+
+    /// Asks a person; without a terminal nobody is asked and the answer is no.
+    pub fn confirm(&mut self, question: &str) -> bool {
+        if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            return false;
+        }
+        let _ = write!(io::stderr().lock(), "{question} [y/N] ");
+        let mut answer = String::new();
+        let _ = io::stdin().lock().read_line(&mut answer);
+        matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
     }
 
     /// The message of a failure on standard error.

@@ -9,6 +9,7 @@ use super::exit::Exit;
 use super::object_args::ObjectArgs;
 use super::out::Out;
 use super::report::Report;
+use crate::base::ExportOptions;
 use crate::pipeline::{
     Answer, Canceller, Command, Event, ExportPlan, Input, PipelineError, Query, Reach, Runner, Tools,
     TrackJob,
@@ -27,7 +28,7 @@ pub(super) fn track(args: TrackArgs, out: &mut Out) -> Exit {
     job.engine = args.engine.into();
     job.export = args.export.into();
     job.ahead = args.ahead.unwrap_or_else(|| Settings::load().ahead);
-    watch(Command::Track(Box::new(job)), args.talk, out)
+    start(job, args.talk, out)
 }
 
 /// `masklet segment`.
@@ -41,7 +42,7 @@ pub(super) fn segment(args: SegmentArgs, out: &mut Out) -> Exit {
     job.to = Some(crate::base::FrameIndex(0));
     job.engine = args.engine.into();
     job.export = args.export.into();
-    watch(Command::Track(Box::new(job)), args.talk, out)
+    start(job, args.talk, out)
 }
 
 /// `masklet demo`.
@@ -49,9 +50,14 @@ pub(super) fn demo(args: DemoArgs, out: &mut Out) -> Exit {
     if let Some(dir) = args.frames_only {
         return watch(Command::DrawDemo { dir, overwrite: args.overwrite }, args.talk, out);
     }
-    let export = ExportPlan { dir: args.out, formats: args.formats, overwrite: args.overwrite };
+    let export = ExportPlan {
+        dir: args.out,
+        formats: args.formats,
+        overwrite: args.overwrite,
+        ..ExportPlan::default()
+    };
     let job = TrackJob { engine: args.engine.into(), export, to: args.to, ..TrackJob::demo() };
-    watch(Command::Track(Box::new(job)), args.talk, out)
+    start(job, args.talk, out)
 }
 
 impl From<std::path::PathBuf> for Input {
@@ -68,7 +74,12 @@ impl From<ExportArgs> for ExportPlan {
                 formats.push(format);
             }
         }
-        Self { dir: args.out, formats, overwrite: args.overwrite }
+        let mut options = ExportOptions::default();
+        for setting in &args.settings {
+            // Checked when the arguments were read.
+            let _ = options.set(setting);
+        }
+        Self { dir: args.out, formats, overwrite: args.overwrite, options }
     }
 }
 
@@ -78,6 +89,18 @@ fn job(input: Input, objects: ObjectArgs, out: &mut Out) -> Option<TrackJob> {
         return None;
     }
     Some(TrackJob { objects: objects.objects, prompts_file: objects.file, ..TrackJob::new(input) })
+}
+
+/// Starts `job`; where results are there already, a person at a terminal is asked first.
+fn start(mut job: TrackJob, talk: TalkArgs, out: &mut Out) -> Exit {
+    if !job.export.overwrite
+        && !talk.json
+        && !talk.quiet
+        && let Some(there) = job.export.existing()
+    {
+        job.export.overwrite = out.confirm(&format!("{} is there already. Replace it?", there.display()));
+    }
+    watch(Command::Track(Box::new(job)), talk, out)
 }
 
 /// Sends `command` and reports its events until the last.

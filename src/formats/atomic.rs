@@ -118,6 +118,27 @@ impl AtomicFolder {
         result
     }
 
+    /// Lets `fill` write the file `name` piece by piece, then `check` read it; nothing is left of it when either fails.
+    /// Gives what `check` found.
+    pub fn stream<T>(
+        &self,
+        name: &Path,
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+        check: impl FnOnce(&Path) -> Result<T, String>,
+    ) -> Result<T, ExportError> {
+        let (path, target) = (self.temp.path().join(name), self.target.join(name));
+        let result = File::create(&path)
+            .and_then(|mut file| fill(&mut file))
+            .map_err(ExportError::io(&target))
+            .and_then(|()| {
+                check(&path).map_err(|reason| ExportError::Invalid { path: target.clone(), reason })
+            });
+        if result.is_err() {
+            let _ = fs::remove_file(&path);
+        }
+        result
+    }
+
     /// Flushes every file to the disk and moves it to its final place, in place of an older one. Returns how many files
     /// lay there before under other names and were left.
     pub fn commit(self) -> Result<u32, ExportError> {

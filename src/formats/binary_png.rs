@@ -2,68 +2,74 @@
 //!
 //! Every exported frame has a file in every folder, all black where the object is absent.
 
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
-use super::atomic::AtomicFolder;
-use super::names::{Stems, folder_name};
+use super::findings::Findings;
+use super::folder::FrameFolder;
+use super::names::folder_name;
 use super::png_file::{Pixels, check, encode};
-use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Exporter};
-use crate::base::{Format, FrameIndex};
+use super::png_lint::{self, Kind};
+use super::registry::Opening;
+use super::{ExportError, ExportFrame, ExportSummary, Exporter};
+use crate::base::{Format, Rle, Size};
 
 /// Writes `objects/<number>_<name>/<stem>.png`.
-pub struct BinaryPng {
-    plan: Arc<ExportPlan>,
-    folder: AtomicFolder,
-    stems: Stems,
-    comment: String,
-    done: HashSet<FrameIndex>,
+struct BinaryPng(FrameFolder);
+
+/// Starts the writer.
+///
+/// # Errors
+/// A folder that cannot be made.
+pub fn open(opening: Opening<'_>) -> Result<Box<dyn Exporter>, ExportError> {
+    let folder = FrameFolder::new(opening.plan, opening.target)?;
+    for (number, object) in (1..).zip(&folder.plan.objects) {
+        folder.make(&folder_name(number, &object.name))?;
+    }
+    Ok(Box::new(BinaryPng(folder)))
 }
 
-impl BinaryPng {
-    /// # Errors
-    /// A folder that cannot be made.
-    pub fn new(plan: Arc<ExportPlan>, target: PathBuf) -> Result<Self, ExportError> {
-        let comment = plan.stamp.to_line();
-        let folder = AtomicFolder::new(target)?;
-        for (at, object) in plan.objects.iter().enumerate() {
-            folder.make(&folder_name(at + 1, &object.name))?;
-        }
-        Ok(Self { plan, folder, stems: Stems::default(), comment, done: HashSet::new() })
+/// Looks through a folder of mattes, or of folders of them.
+pub fn validate(path: &Path, findings: &mut Findings) {
+    png_lint::folder(path, Kind::Matte, findings);
+}
+
+/// 255 where one of `masks` is, 0 elsewhere; row by row.
+pub fn matte<'a>(size: Size, masks: impl Iterator<Item = &'a Rle>) -> Vec<u8> {
+    let mut pixels = vec![0u8; size.area()];
+    for (x, rows) in masks.flat_map(Rle::column_spans) {
+        rows.for_each(|y| pixels[y as usize * size.width as usize + x as usize] = 255);
     }
+    pixels
+}
+
+/// Writes `pixels` as a grey PNG called `name`.
+///
+/// # Errors
+/// A file that cannot be written or does not read back.
+pub fn put_matte(folder: &mut FrameFolder, name: &Path, pixels: &[u8]) -> Result<(), ExportError> {
+    let size = folder.plan.size;
+    let (software, comment) = (folder.plan.stamp.software(), folder.plan.stamp.to_line());
+    let texts = [("Software", software.as_str()), ("Comment", comment.as_str())];
+    let bytes = encode(Pixels::Grey, size, pixels, &texts).map_err(|reason| folder.invalid(name, reason))?;
+    folder.put(name, &bytes, |back| check(Pixels::Grey, size, pixels, back))
 }
 
 impl Exporter for BinaryPng {
     fn frame(&mut self, frame: &ExportFrame<'_>) -> Result<(), ExportError> {
-        let size = self.plan.size;
-        let width = size.width as usize;
-        let file = format!("{}.png", self.stems.stem(frame));
-        let software = self.plan.stamp.software();
-        let masks = self.plan.in_list_order(frame);
-        for (at, (object, mask)) in self.plan.objects.iter().zip(masks).enumerate() {
-            let mut pixels = vec![0u8; size.area()];
-            for (x, rows) in mask.iter().flat_map(|mask| mask.mask.column_spans()) {
-                rows.for_each(|y| pixels[y as usize * width + x as usize] = 255);
-            }
-            let name = Path::new(&folder_name(at + 1, &object.name)).join(&file);
-            let texts = [("Software", software.as_str()), ("Comment", &self.comment)];
-            let bytes = encode(Pixels::Grey, size, &pixels, &texts)
-                .map_err(|reason| ExportError::Invalid { path: self.folder.target().join(&name), reason })?;
-            self.folder.write(&name, &bytes, |back| check(Pixels::Grey, size, &pixels, back))?;
+        let Self(folder) = self;
+        let file = format!("{}.png", folder.stems.stem(frame));
+        let masks = folder.plan.in_list_order(frame);
+        let names: Vec<_> =
+            (1..).zip(&folder.plan.objects).map(|(number, o)| folder_name(number, &o.name)).collect();
+        for (name, mask) in names.iter().zip(masks) {
+            let pixels = matte(folder.plan.size, mask.iter().map(|mask| mask.mask));
+            put_matte(folder, &Path::new(name).join(&file), &pixels)?;
         }
-        self.done.insert(frame.index);
+        folder.done(frame, names.len() as u32, 0, 0);
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<ExportSummary, ExportError> {
-        let mut summary = ExportSummary::new(Format::PngBinary, self.folder.target().to_owned());
-        if self.done.is_empty() {
-            return Ok(summary);
-        }
-        summary.frames = self.done.len() as u32;
-        summary.files = summary.frames * self.plan.objects.len() as u32;
-        summary.left_files(self.folder.commit()?);
-        Ok(summary)
+        self.0.finish(Format::PngBinary)
     }
 }

@@ -1,82 +1,45 @@
-//! COCO instances JSON: one annotation per object and frame, with compressed run lengths.
+//! COCO instances JSON: one annotation per object and frame, with run lengths or polygons.
 //!
 //! Annotations must end sorted by frame but may come in any order, and there may be very many: each frame is spooled as
 //! one line into an unnamed temporary file, and only its place is kept in memory.
 
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufWriter, Read, Seek, Write};
+use std::path::Path;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::atomic::AtomicFile;
 use super::coco_check::{CocoCounts, check};
-use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Exporter, Stamp, ascii_json};
+use super::findings::Findings;
+use super::marks::{FrameMarks, Mark};
+use super::names::Stems;
+use super::registry::Opening;
+use super::rings::{as_floats, fill, iou, trace};
+use super::segmentation::{Counts, Segmentation};
+use super::spool::Spool;
+use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Exporter, Stamp, ascii_json, coco_lint};
 use crate::base::{Format, FrameIndex};
 use crate::session::class_list;
 
 /// Writes `coco.json`.
-pub struct Coco {
+struct Coco {
     plan: Arc<ExportPlan>,
     file: AtomicFile,
-    spool: Spool<File>,
+    spool: Spool<FrameIndex, File>,
+    stems: Stems,
 }
 
-/// A frame as it lies in the spool, without the ids that only the sorted file can give.
-#[derive(Serialize, Deserialize)]
-struct SpooledFrame {
-    name: String,
-    pts: Option<f64>,
-    marks: Vec<Mark>,
-}
-
-/// One object's mask on a frame.
-#[derive(Serialize, Deserialize)]
-struct Mark {
-    number: usize,
-    counts: String,
-    area: u64,
-    bounds: [u32; 4],
-    score: Option<f32>,
-}
-
-/// Lines in a file, found again by frame.
-struct Spool<F> {
-    file: F,
-    end: u64,
-    places: BTreeMap<FrameIndex, (u64, usize)>,
-}
-
-impl<F: Read + Write + Seek> Spool<F> {
-    fn new(file: F) -> Self {
-        Self { file, end: 0, places: BTreeMap::new() }
-    }
-
-    /// Adds a line for `frame`, in place of an earlier one. After a failed write the spool is as it was before.
-    fn put(&mut self, frame: FrameIndex, line: &[u8]) -> std::io::Result<()> {
-        self.file.seek(SeekFrom::Start(self.end))?;
-        self.file.write_all(line)?;
-        self.places.insert(frame, (self.end, line.len()));
-        self.end += line.len() as u64;
-        Ok(())
-    }
-
-    /// Calls `visit` with every line, in the order of frames.
-    fn each(
-        &mut self,
-        mut visit: impl FnMut(FrameIndex, SpooledFrame) -> std::io::Result<()>,
-    ) -> std::io::Result<()> {
-        let mut line = Vec::new();
-        for (&frame, &(start, length)) in &self.places {
-            line.resize(length, 0);
-            self.file.seek(SeekFrom::Start(start))?;
-            self.file.read_exact(&mut line)?;
-            visit(frame, serde_json::from_slice(&line)?)?;
-        }
-        Ok(())
-    }
+/// What was written, and what polygons lost.
+#[derive(Default)]
+struct Written {
+    counts: CocoCounts,
+    polygons: u64,
+    /// Masks with holes that were cut open, and those that were written as run lengths instead.
+    bridged: u64,
+    kept: u64,
+    worst: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -113,11 +76,11 @@ struct Image<'a> {
 }
 
 #[derive(Serialize)]
-struct Annotation<'a> {
+struct Annotation {
     id: u64,
     image_id: u64,
     category_id: usize,
-    segmentation: Segmentation<'a>,
+    segmentation: Segmentation,
     area: u64,
     bbox: [u32; 4],
     iscrowd: u8,
@@ -128,74 +91,101 @@ struct Annotation<'a> {
 }
 
 #[derive(Serialize)]
-struct Segmentation<'a> {
-    size: [u32; 2],
-    counts: &'a str,
-}
-
-#[derive(Serialize)]
 struct Attributes {
     track_id: usize,
 }
 
-impl Coco {
-    /// # Errors
-    /// Files that cannot be made.
-    pub fn new(plan: Arc<ExportPlan>, target: PathBuf) -> Result<Self, ExportError> {
-        let spool = tempfile::tempfile_in(&plan.out).map_err(ExportError::io(&target))?;
-        Ok(Self { plan, file: AtomicFile::new(target)?, spool: Spool::new(spool) })
-    }
+/// Starts the writer.
+///
+/// # Errors
+/// Files that cannot be made.
+pub fn open(opening: Opening<'_>) -> Result<Box<dyn Exporter>, ExportError> {
+    let Opening { plan, target, .. } = opening;
+    let spool = tempfile::tempfile_in(&plan.out).map_err(ExportError::io(&target))?;
+    let stems = Stems::new(&plan.options);
+    Ok(Box::new(Coco { plan, file: AtomicFile::new(target)?, spool: Spool::new(spool), stems }))
+}
+
+/// Looks through any COCO instances file.
+pub fn validate(path: &Path, findings: &mut Findings) {
+    coco_lint::lint(path, findings);
 }
 
 impl Exporter for Coco {
     fn frame(&mut self, frame: &ExportFrame<'_>) -> Result<(), ExportError> {
-        let line = ascii_json::to_string(&spooled(&self.plan, frame));
-        self.spool.put(frame.index, line.as_bytes()).map_err(ExportError::io(self.file.target()))
+        let marks = FrameMarks::new(&self.plan, &mut self.stems, frame);
+        self.spool.put(frame.index, &marks).map_err(ExportError::io(self.file.target()))
     }
 
     fn finish(self: Box<Self>) -> Result<ExportSummary, ExportError> {
-        let Self { plan, mut file, mut spool } = *self;
+        let Self { plan, mut file, mut spool, .. } = *self;
         let target = file.target().to_owned();
         let mut summary = ExportSummary::new(Format::Coco, target.clone());
-        if spool.places.is_empty() {
+        if spool.is_empty() {
             return Ok(summary);
         }
         let written =
             write(BufWriter::new(file.file()), &plan, &mut spool).map_err(ExportError::io(&target))?;
-        validate(file.path(), &plan, &written)
+        read_back(file.path(), &plan, &written.counts)
             .map_err(|reason| ExportError::Invalid { path: target.clone(), reason })?;
         file.commit()?;
-        summary.frames = written.images as u32;
+        summary.frames = written.counts.images as u32;
         summary.files = 1;
-        summary.annotations = written.annotations;
+        summary.annotations = written.counts.annotations;
+        summary.warnings = written.warnings();
         Ok(summary)
     }
 }
 
-fn validate(path: &Path, plan: &ExportPlan, written: &CocoCounts) -> Result<(), String> {
-    let found = File::open(path).map_err(|e| e.to_string()).and_then(|file| check(file, plan.size))?;
-    if found == *written { Ok(()) } else { Err(format!("it holds {found:?} instead of {written:?}")) }
+impl Written {
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let Some(worst) = self.worst.filter(|_| self.polygons > 0) {
+            warnings
+                .push(format!("{} masks as polygons: IoU with the masks at least {worst:.4}", self.polygons));
+        }
+        if self.bridged > 0 {
+            warnings.push(format!("{} masks have holes, which were cut open with bridges", self.bridged));
+        }
+        if self.kept > 0 {
+            warnings.push(format!("{} masks have holes and were written as run lengths", self.kept));
+        }
+        warnings
+    }
+
+    /// The mask as the options want it.
+    fn segmentation(&mut self, plan: &ExportPlan, mark: &Mark) -> std::io::Result<Segmentation> {
+        let size = [plan.size.height, plan.size.width];
+        let as_text = || Segmentation::Rle { size, counts: Counts::Text(mark.counts.clone()) };
+        match plan.options.get(Format::Coco, "masks") {
+            "rle" => return Ok(as_text()),
+            "counts" => {
+                let counts = Counts::List(mark.rle(plan.size)?.counts().to_vec());
+                return Ok(Segmentation::Rle { size, counts });
+            }
+            _ => {}
+        }
+        let mask = mark.rle(plan.size)?;
+        let parts = trace(&mask);
+        if parts.iter().any(super::rings::Part::has_holes) {
+            if plan.options.get(Format::Coco, "holes") == "rle" {
+                self.kept += 1;
+                return Ok(as_text());
+            }
+            self.bridged += 1;
+        }
+        let rings: Vec<_> = parts.iter().map(|part| as_floats(&part.bridged())).collect();
+        let same = iou(&fill(rings.iter().map(Vec::as_slice), plan.size), &mask.decode());
+        self.worst = Some(self.worst.map_or(same, |worst| worst.min(same)));
+        self.polygons += 1;
+        let flat = |ring: &Vec<(f64, f64)>| ring.iter().flat_map(|&(x, y)| [x, y]).collect();
+        Ok(Segmentation::Polygons(rings.iter().map(flat).collect()))
+    }
 }
 
-fn spooled(plan: &ExportPlan, frame: &ExportFrame<'_>) -> SpooledFrame {
-    let masks = plan.in_list_order(frame);
-    let marks = (1..).zip(masks).filter_map(|(number, mask)| {
-        let mask = mask?;
-        // An absent object has no annotation: loaders trip over empty ones.
-        let bounds = mask.mask.bounding_box()?;
-        Some(Mark {
-            number,
-            counts: mask.mask.to_coco_text(),
-            area: mask.mask.area(),
-            bounds,
-            score: mask.score.is_finite().then(|| 1.0 / (1.0 + (-mask.score).exp())),
-        })
-    });
-    SpooledFrame {
-        name: frame.file_name.map_or_else(|| format!("{:05}.png", frame.index.0), str::to_owned),
-        pts: frame.pts.map(|pts| pts.seconds()).filter(|seconds| seconds.is_finite()),
-        marks: marks.collect(),
-    }
+fn read_back(path: &Path, plan: &ExportPlan, written: &CocoCounts) -> Result<(), String> {
+    let found = File::open(path).map_err(|e| e.to_string()).and_then(|file| check(file, plan.size))?;
+    if found == *written { Ok(()) } else { Err(format!("it holds {found:?} instead of {written:?}")) }
 }
 
 /// The whole file, one image or annotation a line. Images, annotations and categories are numbered from 1: evaluation
@@ -203,8 +193,8 @@ fn spooled(plan: &ExportPlan, frame: &ExportFrame<'_>) -> SpooledFrame {
 fn write<F: Read + Write + Seek>(
     mut out: impl Write,
     plan: &ExportPlan,
-    spool: &mut Spool<F>,
-) -> std::io::Result<CocoCounts> {
+    spool: &mut Spool<FrameIndex, F>,
+) -> std::io::Result<Written> {
     let classes = class_list(&plan.objects);
     let category = |class: &str| classes.iter().position(|c| *c == class).map_or(0, |at| at + 1);
     let tracks = plan.objects.iter().enumerate().map(|(at, object)| Track {
@@ -224,9 +214,11 @@ fn write<F: Read + Write + Seek>(
     ascii_json::write(&mut out, &info)?;
     out.write_all(b",\n\"licenses\":[],\n\"categories\":")?;
     ascii_json::write(&mut out, &categories)?;
-    let mut counts = CocoCounts { categories: categories.len() as u64, ..CocoCounts::default() };
+    let mut written = Written::default();
+    written.counts.categories = categories.len() as u64;
     out.write_all(b",\n\"images\":[")?;
-    spool.each(|frame_index, frame| {
+    spool.each(|frame_index, frame: FrameMarks| {
+        let counts = &mut written.counts;
         out.write_all(if counts.images == 0 { b"\n" } else { b",\n" })?;
         counts.images += 1;
         let (width, height) = (plan.size.width, plan.size.height);
@@ -235,19 +227,18 @@ fn write<F: Read + Write + Seek>(
     })?;
     out.write_all(b"],\n\"annotations\":[")?;
     let mut image_id = 0;
-    spool.each(|_, frame| {
+    spool.each(|_, frame: FrameMarks| {
         image_id += 1;
         for mark in &frame.marks {
+            let segmentation = written.segmentation(plan, mark)?;
+            let counts = &mut written.counts;
             out.write_all(if counts.annotations == 0 { b"\n" } else { b",\n" })?;
             counts.annotations += 1;
             let annotation = Annotation {
                 id: counts.annotations,
                 image_id,
                 category_id: plan.objects.get(mark.number - 1).map_or(0, |object| category(&object.class)),
-                segmentation: Segmentation {
-                    size: [plan.size.height, plan.size.width],
-                    counts: &mark.counts,
-                },
+                segmentation,
                 area: mark.area,
                 bbox: mark.bounds,
                 iscrowd: 0,
@@ -261,15 +252,16 @@ fn write<F: Read + Write + Seek>(
     })?;
     out.write_all(b"]}\n")?;
     out.flush()?;
-    Ok(counts)
+    Ok(written)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Cursor, Error, ErrorKind, Result};
+    use std::io::{Cursor, Error, ErrorKind, Result, SeekFrom};
+    use std::path::PathBuf;
 
     use super::*;
-    use crate::base::{Mask, Rational, Size};
+    use crate::base::{ExportOptions, Mask, Rational, Size};
     use crate::formats::ExportMask;
     use crate::session::Session;
 
@@ -307,7 +299,9 @@ mod tests {
         ExportPlan {
             out: PathBuf::new(),
             formats: vec![Format::Coco],
+            options: ExportOptions::default(),
             size: session.size(),
+            frames: 9,
             frame_rate: Rational::new(0, 0),
             video: "v".into(),
             objects: session.objects().to_vec(),
@@ -315,7 +309,7 @@ mod tests {
         }
     }
 
-    fn line(plan: &ExportPlan, index: u32, pixels: u32) -> String {
+    fn marks(plan: &ExportPlan, index: u32, pixels: u32) -> FrameMarks {
         let mut mask = Mask::empty(plan.size);
         (0..pixels).for_each(|x| mask.set(x, 0, true));
         let rle = crate::base::Rle::encode(&mask);
@@ -327,7 +321,7 @@ mod tests {
             picture: None,
             masks: &masks,
         };
-        ascii_json::to_string(&spooled(plan, &frame))
+        FrameMarks::new(plan, &mut Stems::new(&plan.options), &frame)
     }
 
     #[test]
@@ -336,7 +330,7 @@ mod tests {
         let mut spool = Spool::new(SmallDisk(Cursor::default(), 450));
         let mut kept = 0u32;
         let error = loop {
-            match spool.put(FrameIndex(kept), line(&plan, kept, 3).as_bytes()) {
+            match spool.put(FrameIndex(kept), &marks(&plan, kept, 3)) {
                 Ok(()) => kept += 1,
                 Err(error) => break error,
             }
@@ -344,29 +338,12 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::StorageFull);
         assert!(kept > 1);
         let mut whole = Vec::new();
-        let counts = write(&mut whole, &plan, &mut spool).unwrap();
+        let counts = write(&mut whole, &plan, &mut spool).unwrap().counts;
         assert_eq!(counts, CocoCounts { images: kept.into(), annotations: kept.into(), categories: 1 });
         assert_eq!(check(&whole[..], plan.size), Ok(counts));
         for room in 0..whole.len() {
-            let error = write(SmallDisk(Cursor::default(), room), &plan, &mut spool).unwrap_err();
+            let error = write(SmallDisk(Cursor::default(), room), &plan, &mut spool).err().unwrap();
             assert_eq!(error.kind(), ErrorKind::StorageFull);
         }
-    }
-
-    #[test]
-    fn a_frame_given_again_replaces_the_earlier_one() {
-        let plan = plan();
-        let mut spool = Spool::new(Cursor::new(Vec::new()));
-        for (frame, pixels) in [(4, 1), (2, 2), (4, 3)] {
-            spool.put(FrameIndex(frame), line(&plan, frame, pixels).as_bytes()).unwrap();
-        }
-        let mut areas = Vec::new();
-        spool
-            .each(|frame, line| {
-                areas.push((frame.0, line.marks[0].area));
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!(areas, [(2, 2), (4, 3)]);
     }
 }

@@ -8,7 +8,8 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::base::{Rle, Size};
+use super::segmentation::Segmentation;
+use crate::base::Size;
 
 /// How much a COCO file holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,12 +55,6 @@ struct Annotation {
     bbox: [u32; 4],
     iscrowd: u8,
     track_id: u64,
-}
-
-#[derive(Deserialize)]
-struct Segmentation {
-    size: [u32; 2],
-    counts: String,
 }
 
 struct Top<'a> {
@@ -134,12 +129,9 @@ impl Annotation {
         if self.iscrowd != 0 {
             return Some("it is marked as a crowd".into());
         }
-        if self.segmentation.size != [size.height, size.width] {
-            return Some(format!("its mask has {:?} rows and columns", self.segmentation.size));
-        }
-        let rle = match Rle::from_coco_text(size, &self.segmentation.counts) {
+        let rle = match self.segmentation.mask(size) {
             Ok(rle) => rle,
-            Err(e) => return Some(e.to_string()),
+            Err(fault) => return Some(fault),
         };
         if rle.area() != self.area {
             return Some(format!("its area is {} but the mask has {} pixels", self.area, rle.area()));
@@ -168,10 +160,10 @@ impl TrackOrder {
 }
 
 /// Feeds each element of a list to a function and keeps none.
-struct Each<T, F>(F, PhantomData<T>);
+pub(super) struct Each<T, F>(F, PhantomData<T>);
 
 impl<T, F: FnMut(T) -> Result<(), String>> Each<T, F> {
-    fn new(take: F) -> Self {
+    pub(super) fn new(take: F) -> Self {
         Self(take, PhantomData)
     }
 }

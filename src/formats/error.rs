@@ -35,9 +35,26 @@ pub enum ExportError {
     /// No format at all.
     #[error("no export format was given: the formats are {formats}", formats = Format::names())]
     NoFormat,
-    /// More objects than labels of an indexed PNG.
-    #[error("{0} objects do not fit an indexed PNG, which holds 253: export png-binary or coco instead")]
-    TooManyObjects(usize),
+    /// More objects than a format has labels.
+    #[error("{objects} objects do not fit {format}, which holds {most}: export png-binary or coco instead")]
+    TooManyObjects {
+        /// How many there are.
+        objects: usize,
+        /// How many fit.
+        most: usize,
+        /// Which format.
+        format: Format,
+    },
+    /// A disk that is too small.
+    #[error("the export needs about {needed} but {path} has {free} left: free some space or choose a folder on another disk", path = path.display())]
+    NoSpace {
+        /// The folder.
+        path: PathBuf,
+        /// How much is needed, in words.
+        needed: String,
+        /// How much there is, in words.
+        free: String,
+    },
     /// Nothing to export.
     #[error("there is no object to export: add one first")]
     NoObjects,

@@ -2,79 +2,77 @@
 //!
 //! Overlaps cannot be stored: the object that comes earlier in the list wins, and the pixels concerned are counted.
 
-use std::collections::HashSet;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
-use super::atomic::AtomicFolder;
-use super::names::Stems;
+use super::findings::Findings;
+use super::folder::FrameFolder;
 use super::png_file::{Pixels, check, encode};
+use super::png_lint::{self, Kind};
+use super::registry::Opening;
 use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, Exporter};
-use crate::base::{Format, FrameIndex};
+use crate::base::Format;
 
 /// Most objects: 255 means void in DAVIS, 254 in TrackEval's documents.
 pub const MOST_OBJECTS: usize = 253;
 
 /// Writes `masks/<stem>.png`.
-pub struct IndexedPng {
-    plan: Arc<ExportPlan>,
-    folder: AtomicFolder,
-    stems: Stems,
-    comment: String,
-    done: HashSet<FrameIndex>,
-    overlapping: u64,
+struct IndexedPng(FrameFolder);
+
+/// Starts the writer.
+///
+/// # Errors
+/// More than [`MOST_OBJECTS`] objects; a folder that cannot be made.
+pub fn open(opening: Opening<'_>) -> Result<Box<dyn Exporter>, ExportError> {
+    let objects = opening.plan.objects.len();
+    if objects > MOST_OBJECTS {
+        return Err(ExportError::TooManyObjects { objects, most: MOST_OBJECTS, format: Format::Png });
+    }
+    Ok(Box::new(IndexedPng(FrameFolder::new(opening.plan, opening.target)?)))
 }
 
-impl IndexedPng {
-    /// # Errors
-    /// More than [`MOST_OBJECTS`] objects; a folder that cannot be made.
-    pub fn new(plan: Arc<ExportPlan>, target: PathBuf) -> Result<Self, ExportError> {
-        if plan.objects.len() > MOST_OBJECTS {
-            return Err(ExportError::TooManyObjects(plan.objects.len()));
+/// Looks through a folder of masks as DAVIS has it.
+pub fn validate(path: &Path, findings: &mut Findings) {
+    png_lint::folder(path, Kind::Indexed, findings);
+}
+
+/// Which object each pixel belongs to, row by row: its number, the first of the list where masks overlap. Also how many
+/// pixels two masks share.
+pub fn labels(plan: &ExportPlan, frame: &ExportFrame<'_>) -> (Vec<u16>, u64) {
+    let width = plan.size.width as usize;
+    let mut labels = vec![0u16; plan.size.area()];
+    let mut twice = vec![false; plan.size.area()];
+    for (label, mask) in (1u16..).zip(plan.in_list_order(frame)) {
+        let spans = mask.iter().flat_map(|mask| mask.mask.column_spans());
+        for at in spans.flat_map(|(x, rows)| rows.map(move |y| y as usize * width + x as usize)) {
+            if labels[at] == 0 {
+                labels[at] = label;
+            } else {
+                twice[at] = true;
+            }
         }
-        let comment = plan.stamp.to_line();
-        let folder = AtomicFolder::new(target)?;
-        Ok(Self { plan, folder, stems: Stems::default(), comment, done: HashSet::new(), overlapping: 0 })
     }
+    let shared = twice.iter().map(|&t| u64::from(t)).sum();
+    (labels, shared)
 }
 
 impl Exporter for IndexedPng {
     fn frame(&mut self, frame: &ExportFrame<'_>) -> Result<(), ExportError> {
-        let size = self.plan.size;
-        let width = size.width as usize;
-        let mut labels = vec![0u8; size.area()];
-        let mut twice = vec![false; size.area()];
-        for (label, mask) in (1u8..).zip(self.plan.in_list_order(frame)) {
-            let spans = mask.iter().flat_map(|mask| mask.mask.column_spans());
-            for at in spans.flat_map(|(x, rows)| rows.map(move |y| y as usize * width + x as usize)) {
-                if labels[at] == 0 {
-                    labels[at] = label;
-                } else {
-                    twice[at] = true;
-                }
-            }
-        }
-        let name = PathBuf::from(format!("{}.png", self.stems.stem(frame)));
-        let texts = [("Software", self.plan.stamp.software()), ("Comment", self.comment.clone())];
-        let texts = texts.each_ref().map(|(keyword, text)| (*keyword, text.as_str()));
-        let bytes = encode(Pixels::Indexed, size, &labels, &texts)
-            .map_err(|reason| ExportError::Invalid { path: self.folder.target().join(&name), reason })?;
-        self.folder.write(&name, &bytes, |back| check(Pixels::Indexed, size, &labels, back))?;
-        if self.done.insert(frame.index) {
-            self.overlapping += twice.iter().map(|&t| u64::from(t)).sum::<u64>();
-        }
+        let Self(folder) = self;
+        let size = folder.plan.size;
+        let (labels, shared) = labels(&folder.plan, frame);
+        // No more than 253 objects: they fit.
+        let labels: Vec<u8> = labels.into_iter().map(|label| label as u8).collect();
+        let name = PathBuf::from(format!("{}.png", folder.stems.stem(frame)));
+        let (software, comment) = (folder.plan.stamp.software(), folder.plan.stamp.to_line());
+        let texts = [("Software", software.as_str()), ("Comment", comment.as_str())];
+        let bytes =
+            encode(Pixels::Indexed, size, &labels, &texts).map_err(|reason| folder.invalid(&name, reason))?;
+        folder.put(&name, &bytes, |back| check(Pixels::Indexed, size, &labels, back))?;
+        folder.done(frame, 1, 0, shared);
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<ExportSummary, ExportError> {
-        let mut summary = ExportSummary::new(Format::Png, self.folder.target().to_owned());
-        if self.done.is_empty() {
-            return Ok(summary);
-        }
-        summary.frames = self.done.len() as u32;
-        summary.files = summary.frames;
-        summary.overlapping_pixels = self.overlapping;
-        summary.left_files(self.folder.commit()?);
-        Ok(summary)
+        self.0.finish(Format::Png)
     }
 }

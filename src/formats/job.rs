@@ -6,12 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::atomic::AtomicFile;
-use super::binary_png::BinaryPng;
-use super::coco::Coco;
-use super::indexed_png::IndexedPng;
-use super::overlay::Overlay;
+use super::registry::{self, Opening};
 use super::sink::OpenSink;
-use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, ascii_json, mp4};
+use super::{ExportError, ExportFrame, ExportPlan, ExportSummary, ascii_json, video_sink};
 use crate::base::Format;
 use crate::session::class_list;
 
@@ -58,7 +55,7 @@ impl ExportJob {
     /// # Errors
     /// No objects, no format, too many objects for a format, a folder that cannot be written, no video encoder.
     pub fn new(plan: ExportPlan) -> Result<Self, ExportError> {
-        Self::with_sink(plan, &mp4::open)
+        Self::with_sink(plan, &video_sink::open)
     }
 
     /// As [`ExportJob::new`], with another video writer.
@@ -78,14 +75,8 @@ impl ExportJob {
         let mut job = Self { plan: Arc::clone(&plan), exporters: Vec::new(), made_folder };
         for &format in &plan.formats {
             let target = plan.out.join(format.output());
-            let plan = Arc::clone(&plan);
-            let exporter: Box<dyn Exporter> = match format {
-                Format::Png => Box::new(IndexedPng::new(plan, target)?),
-                Format::PngBinary => Box::new(BinaryPng::new(plan, target)?),
-                Format::Coco => Box::new(Coco::new(plan, target)?),
-                Format::Overlay => Box::new(Overlay::new(plan, target, open)?),
-            };
-            job.exporters.push((format, exporter));
+            let opening = Opening { plan: Arc::clone(&plan), format, target, sink: open };
+            job.exporters.push((format, registry::entry(format).open(opening)?));
         }
         Ok(job)
     }
@@ -108,8 +99,9 @@ impl ExportJob {
     /// before, or dropped, which takes everything back.
     pub fn frame(&mut self, frame: &ExportFrame<'_>, pass: Pass) -> Result<(), ExportError> {
         self.plan.check(frame)?;
+        let picked = self.plan.picks(frame);
         for (format, exporter) in &mut self.exporters {
-            if pass.takes(*format) {
+            if pass.takes(*format) && (picked || format.needs_order()) {
                 exporter.frame(frame)?;
             }
         }
@@ -175,6 +167,7 @@ impl Pass {
 #[derive(serde::Serialize)]
 struct Sidecar<'a> {
     stamp: &'a super::Stamp,
+    options: std::collections::BTreeMap<String, &'a str>,
     video: &'a str,
     width: u32,
     height: u32,
@@ -221,6 +214,7 @@ impl<'a> Sidecar<'a> {
         });
         Self {
             stamp: &plan.stamp,
+            options: plan.options.given().collect(),
             video: &plan.video,
             width: plan.size.width,
             height: plan.size.height,

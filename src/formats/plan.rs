@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::{ExportError, Stamp};
-use crate::base::{Format, FrameIndex, ObjectId, Pts, Rational, RgbFrame, Rle, Size};
-use crate::session::Object;
+use crate::base::{ExportOptions, Format, FrameIndex, ObjectId, Pts, Rational, RgbFrame, Rle, Size};
+use crate::session::{Object, class_list};
 
 /// The whole of an export.
 #[derive(Clone, Debug)]
@@ -13,8 +13,12 @@ pub struct ExportPlan {
     pub out: PathBuf,
     /// What to write.
     pub formats: Vec<Format>,
+    /// What was set.
+    pub options: ExportOptions,
     /// Size of the pictures and masks.
     pub size: Size,
+    /// Number of frames of the whole video, exported or not.
+    pub frames: u32,
     /// Average frames a second; 0/0 when unknown.
     pub frame_rate: Rational,
     /// Name of the video without its folder.
@@ -62,7 +66,7 @@ pub struct ExportSummary {
     pub frames: u32,
     /// Files written.
     pub files: u32,
-    /// COCO annotations written; 0 for other formats.
+    /// Masks that were written, one an object and frame where it is visible; 0 for pictures and videos.
     pub annotations: u64,
     /// Pixels, over all frames, where masks overlapped and the order of the list decided; 0 for formats that keep both.
     pub overlapping_pixels: u64,
@@ -89,10 +93,29 @@ impl ExportSummary {
     }
 }
 
+impl ExportMask<'_> {
+    /// The score as a probability between 0 and 1, where there is one.
+    pub(super) fn probability(&self) -> Option<f32> {
+        self.score.is_finite().then(|| 1.0 / (1.0 + (-self.score).exp()))
+    }
+}
+
 impl ExportPlan {
     /// Number of `object` in the exports, from 1.
     pub(super) fn number(&self, object: ObjectId) -> Option<usize> {
         self.objects.iter().position(|o| o.id == object).map(|at| at + 1)
+    }
+
+    /// Category of an object, counted from 1: its class's place among the classes.
+    pub(super) fn category(&self, object: &Object) -> usize {
+        class_list(&self.objects).iter().position(|class| *class == object.class).map_or(0, |at| at + 1)
+    }
+
+    /// Whether the options take `frame` into formats other than videos.
+    pub(super) fn picks(&self, frame: &ExportFrame<'_>) -> bool {
+        let every = self.options.number(None, "every").max(1);
+        frame.index.0.is_multiple_of(every)
+            && (self.options.get(None, "annotated") == "no" || frame.masks.iter().any(|m| m.mask.area() > 0))
     }
 
     /// The masks of `frame` by object number minus 1. The frame must have passed [`ExportPlan::check`].

@@ -1,4 +1,4 @@
-//! 8-bit one-channel PNG to and from memory, with the stamp as text chunks.
+//! PNG to and from memory, with the stamp as text chunks.
 
 use std::io::Cursor;
 
@@ -7,31 +7,60 @@ use png::{BitDepth, ColorType, Compression, Decoder, Encoder, Filter, Limits, Tr
 use crate::base::Size;
 use crate::session::palette;
 
-/// What a pixel's value means.
+/// What a pixel's bytes mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pixels {
     /// Index into the palette of labels.
     Indexed,
     /// Grey, 0 is black.
     Grey,
+    /// Numbers up to 65,535, two bytes a pixel, high first.
+    Grey16,
+    /// Red, green, blue.
+    Rgb,
+    /// Red, green, blue, straight alpha.
+    Rgba,
 }
 
-/// A PNG of `pixels` (`width * height` values, row by row) with text chunks (keyword, Latin-1 text).
+impl Pixels {
+    fn layout(self) -> (ColorType, BitDepth) {
+        match self {
+            Self::Indexed => (ColorType::Indexed, BitDepth::Eight),
+            Self::Grey => (ColorType::Grayscale, BitDepth::Eight),
+            Self::Grey16 => (ColorType::Grayscale, BitDepth::Sixteen),
+            Self::Rgb => (ColorType::Rgb, BitDepth::Eight),
+            Self::Rgba => (ColorType::Rgba, BitDepth::Eight),
+        }
+    }
+
+    /// Bytes of a pixel.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Indexed | Self::Grey => 1,
+            Self::Grey16 => 2,
+            Self::Rgb => 3,
+            Self::Rgba => 4,
+        }
+    }
+}
+
+/// A PNG of `pixels` (row by row) with text chunks (keyword, Latin-1 text).
 ///
 /// Sides of 0 or past PNG's limits are refused by the encoder, in words.
 pub fn encode(kind: Pixels, size: Size, pixels: &[u8], texts: &[(&str, &str)]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, size.width, size.height);
-    encoder.set_depth(BitDepth::Eight);
+    let (colour, depth) = kind.layout();
+    encoder.set_color(colour);
+    encoder.set_depth(depth);
     encoder.set_compression(Compression::Balanced);
-    // Labels are flat areas: any prediction from neighbours only makes them longer.
-    encoder.set_filter(Filter::NoFilter);
     match kind {
-        Pixels::Indexed => {
-            encoder.set_color(ColorType::Indexed);
-            encoder.set_palette(palette());
-        }
-        Pixels::Grey => encoder.set_color(ColorType::Grayscale),
+        Pixels::Rgb | Pixels::Rgba => encoder.set_filter(Filter::Adaptive),
+        // Labels are flat areas: any prediction from neighbours only makes them longer.
+        _ => encoder.set_filter(Filter::NoFilter),
+    }
+    if kind == Pixels::Indexed {
+        encoder.set_palette(palette());
     }
     let write = |mut encoder: Encoder<'_, &mut Vec<u8>>| {
         for &(keyword, text) in texts {
@@ -45,19 +74,15 @@ pub fn encode(kind: Pixels, size: Size, pixels: &[u8], texts: &[(&str, &str)]) -
     Ok(bytes)
 }
 
-/// The pixels of a PNG that [`encode`] may have written: 8 bits, one channel, of `size`; an indexed one with the
-/// palette of labels.
+/// The pixels of a PNG that [`encode`] may have written: of that kind and `size`; an indexed one with the palette of
+/// labels.
 pub fn decode(kind: Pixels, size: Size, bytes: &[u8]) -> Result<Vec<u8>, String> {
-    let limits = Limits { bytes: size.area().saturating_mul(4).max(1 << 20) };
+    let limits = Limits { bytes: size.area().saturating_mul(8).max(1 << 20) };
     let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), limits);
     decoder.set_transformations(Transformations::IDENTITY);
     let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
     let info = reader.info();
-    let colour = match kind {
-        Pixels::Indexed => ColorType::Indexed,
-        Pixels::Grey => ColorType::Grayscale,
-    };
-    if (info.color_type, info.bit_depth) != (colour, BitDepth::Eight) {
+    if (info.color_type, info.bit_depth) != kind.layout() {
         return Err(format!("it holds {:?} of {:?} bits", info.color_type, info.bit_depth));
     }
     if (info.width, info.height) != (size.width, size.height) {
@@ -66,7 +91,7 @@ pub fn decode(kind: Pixels, size: Size, bytes: &[u8]) -> Result<Vec<u8>, String>
     if kind == Pixels::Indexed && info.palette.as_deref() != Some(&palette()) {
         return Err("its palette is another one".into());
     }
-    let mut pixels = vec![0; size.area()];
+    let mut pixels = vec![0; size.area() * kind.bytes()];
     reader.next_frame(&mut pixels).map_err(|e| e.to_string())?;
     Ok(pixels)
 }
@@ -77,7 +102,8 @@ pub fn check(kind: Pixels, size: Size, pixels: &[u8], bytes: &[u8]) -> Result<()
     match back.iter().zip(pixels).position(|(a, b)| a != b) {
         None => Ok(()),
         Some(at) => {
-            let (x, y) = (at % size.width as usize, at / size.width as usize);
+            let pixel = at / kind.bytes();
+            let (x, y) = (pixel % size.width as usize, pixel / size.width as usize);
             Err(format!("pixel ({x}, {y}) is {} instead of {}", back[at], pixels[at]))
         }
     }
@@ -103,9 +129,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn there_and_back(width in 1u32..20, height in 1u32..20, seed in any::<u32>(), grey in any::<bool>()) {
-            let (size, kind) = (Size::new(width, height), if grey { Pixels::Grey } else { Pixels::Indexed });
-            let pixels: Vec<u8> = (0..size.area() as u32).map(|i| (i.wrapping_mul(seed) >> 13) as u8).collect();
+        fn there_and_back(width in 1u32..20, height in 1u32..20, seed in any::<u32>(), kind in 0usize..5) {
+            let kinds = [Pixels::Indexed, Pixels::Grey, Pixels::Grey16, Pixels::Rgb, Pixels::Rgba];
+            let (size, kind) = (Size::new(width, height), kinds[kind]);
+            let pixels: Vec<u8> = (0..(size.area() * kind.bytes()) as u32).map(|i| (i.wrapping_mul(seed) >> 13) as u8).collect();
             let bytes = encode(kind, size, &pixels, &[]).expect("a valid picture");
             prop_assert_eq!(decode(kind, size, &bytes).expect("own file"), pixels);
         }

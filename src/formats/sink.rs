@@ -1,12 +1,15 @@
-//! What the overlay asks of a video writer.
+//! What the video formats ask of a video writer.
 
 use std::path::Path;
 
 use crate::base::{Pts, Rational, RgbFrame, Size};
+use crate::video::VideoKind;
 
 /// What a video file is to be like.
 #[derive(Clone, Copy, Debug)]
 pub struct SinkSpec<'a> {
+    /// Codec and container.
+    pub kind: VideoKind,
     /// Size of the pictures.
     pub size: Size,
     /// Average frames a second; 0/0 when unknown.
@@ -17,11 +20,11 @@ pub struct SinkSpec<'a> {
 
 /// A video file being written.
 pub trait FrameSink: Send {
-    /// Adds a picture. `pts` is its time in the source, where known; the first need not be 0.
+    /// Adds a picture, with its alpha (a byte a pixel) where the kind has one. `pts` is its time in the source, where known; the first need not be 0.
     ///
     /// # Errors
     /// In words, without the file's name.
-    fn frame(&mut self, picture: &RgbFrame, pts: Option<Pts>) -> Result<(), String>;
+    fn frame(&mut self, picture: &RgbFrame, alpha: Option<&[u8]>, pts: Option<Pts>) -> Result<(), String>;
 
     /// Name of the encoder, once it is known.
     fn encoder(&self) -> Option<&str> {

@@ -35,16 +35,20 @@ pub(super) fn write_document(
     }
     ExportStage::check(plan)?;
     let name = info.path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let mut stage = ExportStage::start(formats::ExportPlan {
+    let export = formats::ExportPlan {
         out: plan.dir.clone(),
         formats: plan.formats.clone(),
+        options: plan.options.clone(),
         size: info.size,
+        frames: info.frames,
         frame_rate: info.frame_rate,
         video: name.unwrap_or_else(|| info.path.to_string_lossy().into_owned()),
         objects: session.objects().to_vec(),
         stamp: stamp(session, range, engine),
-    })?;
-    let (total, pictures) = (range.count(), stage.wants_pictures());
+    };
+    let total = range.count();
+    let mut stage = ExportStage::start(export, total)?;
+    let pictures = stage.wants_pictures();
     for frame in (range.first.0..=range.last.0).map(FrameIndex) {
         if !progress(frame.0 - range.first.0, total) {
             stage.discard();

@@ -39,11 +39,8 @@ impl ExportStage {
             return Ok(());
         }
         let made = !plan.dir.exists();
-        for format in &plan.formats {
-            let target = plan.dir.join(format.output());
-            if !plan.overwrite && target.exists() {
-                return Err(PipelineError::Exists(target));
-            }
+        if let Some(target) = plan.existing().filter(|_| !plan.overwrite) {
+            return Err(PipelineError::Exists(target));
         }
         let refuse = |error: std::io::Error| {
             let dir = plan.dir.display();
@@ -64,30 +61,36 @@ impl ExportStage {
     /// Starts every format under a temporary name.
     ///
     /// # Errors
-    /// A format cannot hold the objects, or the folder cannot be written.
+    /// A format cannot hold the objects, the disk is too small, or the folder cannot be written.
     pub fn open(setting: &Setting<'_>) -> Result<Self, PipelineError> {
         let export = &setting.job.export;
         let info = setting.info;
         if export.formats.is_empty() {
             return Ok(Self { job: None, frames: 0 });
         }
+        let wanted = setting.plan.passes.last().map_or(0, |pass| pass.range.count());
         let name = info.path.file_name().map(|name| name.to_string_lossy().into_owned());
-        Self::start(formats::ExportPlan {
+        let plan = formats::ExportPlan {
             out: export.dir.clone(),
             formats: export.formats.clone(),
+            options: export.options.clone(),
             size: info.size,
+            frames: info.frames,
             frame_rate: info.frame_rate,
             video: name.unwrap_or_else(|| info.path.to_string_lossy().into_owned()),
             objects: setting.session.objects().to_vec(),
             stamp: stamp(setting),
-        })
+        };
+        Self::start(plan, wanted)
     }
 
-    /// Starts every format of `plan` under a temporary name.
+    /// Starts every format of `plan` under a temporary name; `wanted` frames will come.
     ///
     /// # Errors
-    /// A format cannot hold the objects, or the folder cannot be written.
-    pub fn start(plan: formats::ExportPlan) -> Result<Self, PipelineError> {
+    /// A format cannot hold the objects, the disk is too small, or the folder cannot be written.
+    pub fn start(plan: formats::ExportPlan, wanted: u32) -> Result<Self, PipelineError> {
+        let needed = formats::estimate(&plan.formats, plan.size, wanted, plan.objects.len(), &plan.options);
+        formats::check_space(&plan.out, needed).map_err(output)?;
         let job = ExportJob::new(plan).map_err(output)?;
         Ok(Self { job: Some(job), frames: 0 })
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::base::{BoxXyxy, Click, Format, FrameIndex};
+use crate::base::{BoxXyxy, Click, ExportOptions, Format, FrameIndex};
 
 /// What is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +60,15 @@ pub struct ExportPlan {
     pub formats: Vec<Format>,
     /// Replace results that are there already.
     pub overwrite: bool,
+    /// What was set about the formats.
+    pub options: ExportOptions,
+}
+
+impl ExportPlan {
+    /// The first file or folder that an export would replace.
+    pub fn existing(&self) -> Option<PathBuf> {
+        self.formats.iter().map(|format| self.dir.join(format.output())).find(|target| target.exists())
+    }
 }
 
 /// What a person says about one object on one frame. Unlike [`crate::base::FramePrompts`] the mask is still a file.

@@ -11,7 +11,8 @@ use super::factory::DeviceLine;
 use super::facts::{EngineFacts, VideoFacts};
 use super::hop::ObjectMask;
 use super::job::{Input, TrackJob};
-use crate::base::{FrameIndex, Generation, Timings};
+use crate::base::{Format, FrameIndex, Generation, Timings};
+use crate::formats::Findings;
 use crate::metrics::Evaluation;
 
 /// What a face wants done.
@@ -43,6 +44,13 @@ pub enum Query {
     Bench(BenchJob),
     /// How close tracked masks come to given ones.
     Evaluate(EvalJob),
+    /// What readers would trip over in a file or folder of a format.
+    Validate {
+        /// The file or folder.
+        path: PathBuf,
+        /// Which format it is to have.
+        format: Format,
+    },
 }
 
 /// The answer to a [`Query`].
@@ -56,6 +64,8 @@ pub enum Answer {
     Bench(BenchReport),
     /// How close.
     Evaluate(Evaluation),
+    /// What was found.
+    Validate(Findings),
 }
 
 /// What a face hears.

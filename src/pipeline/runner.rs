@@ -10,6 +10,7 @@ use super::message::{Answer, Command, Event, Query};
 use super::token::{Generations, Token};
 use super::{PipelineError, bench, demo, eval, work};
 use crate::base::Generation;
+use crate::formats;
 
 /// Commands that may wait for a worker.
 const WAITING: usize = 8;
@@ -137,6 +138,7 @@ fn carry_out(
         Command::Ask(Query::Video(input)) => Answer::Video(tools.videos.open(&input)?.info().into()),
         Command::Ask(Query::Devices) => Answer::Devices(tools.engines.devices()),
         Command::Ask(Query::Bench(job)) => Answer::Bench(bench::run(&job, tools, token, tell)?),
+        Command::Ask(Query::Validate { path, format }) => Answer::Validate(formats::validate(&path, format)),
         Command::Ask(Query::Evaluate(job)) => Answer::Evaluate(eval::run(&job, tools, token, tell)?),
     };
     Ok(Event::Answer { generation, answer })

@@ -126,7 +126,7 @@ impl Converter {
             // Where MPEG-2 and all after it put the chroma samples of progressive 4:2:0, and what FFmpeg's scaler assumes.
             options.push((c"src_v_chr_pos", 128));
         }
-        if to.0 == Pixel::YUV420P {
+        if matches!(to.0, Pixel::YUV420P | Pixel::YUVA420P) {
             options.push((c"dst_v_chr_pos", 128));
         }
         for (name, value) in options {

@@ -17,4 +17,4 @@ pub use natural::natural_order;
 pub use open::open;
 pub use picture::{LabelPicture, read_labels, read_mask, read_picture};
 pub use source::{VideoError, VideoInfo, VideoSource};
-pub use writer::{FrameTiming, VideoWriter};
+pub use writer::{FrameTiming, VideoKind, VideoWriter};

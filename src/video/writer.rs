@@ -1,4 +1,4 @@
-//! Owns writing RGB frames to an MP4 file: the face of it, the same with and without FFmpeg.
+//! Owns writing frames to a video file: the face of it, the same with and without FFmpeg.
 //! May import: base.
 //! Must not: choose file names, or read back what it wrote.
 
@@ -21,7 +21,46 @@ pub enum FrameTiming {
     Times(Rational),
 }
 
-/// Writes frames to an MP4 file as H.264 (4:2:0, BT.709, limited range), or MPEG-4 part 2 where there is no H.264 encoder.
+/// Codec and container of a written video.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VideoKind {
+    /// MP4 with H.264, or what comes nearest.
+    H264,
+    /// MOV with ProRes 4444: 10 bits, straight alpha.
+    Prores4444,
+    /// WebM with VP9 and straight alpha.
+    Vp9Alpha,
+    /// MKV with FFV1: lossless, straight alpha.
+    Ffv1,
+}
+
+impl VideoKind {
+    /// Whether its pictures have an alpha channel.
+    pub fn has_alpha(self) -> bool {
+        self != Self::H264
+    }
+
+    /// What [`super::VideoInfo::format`] names when the alpha was kept. FFmpeg's own VP9 decoder does not say.
+    pub fn alpha_pixels(self) -> Option<&'static str> {
+        match self {
+            Self::Prores4444 => Some("yuva444p"),
+            Self::Ffv1 => Some("bgra"),
+            Self::H264 | Self::Vp9Alpha => None,
+        }
+    }
+
+    /// Size in the file of pictures of `size`: even sides where the codec needs them.
+    pub fn padded(self, size: Size) -> Size {
+        match self {
+            Self::H264 | Self::Prores4444 => {
+                Size::new(size.width.next_multiple_of(2), size.height.next_multiple_of(2))
+            }
+            Self::Vp9Alpha | Self::Ffv1 => size,
+        }
+    }
+}
+
+/// Writes frames to a video file: unless another [`VideoKind`] is asked for, to an MP4 file as H.264 (4:2:0, BT.709, limited range), or MPEG-4 part 2 where there is no H.264 encoder.
 ///
 /// 4:2:0 needs even sides: an odd width or height is padded by repeating the last column or row, so that 853 x 480 becomes
 /// 854 x 480 and 1 x 1 becomes 2 x 2. The file is whole only after [`Self::finish`]; a writer that is dropped before leaves
@@ -49,6 +88,20 @@ impl VideoWriter {
         timing: FrameTiming,
         comment: &str,
     ) -> Result<Self, VideoError> {
+        Self::create_kind(path, VideoKind::H264, size, timing, comment)
+    }
+
+    /// As [`Self::create_with_comment`], of another kind.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_kind(
+        path: &Path,
+        kind: VideoKind,
+        size: Size,
+        timing: FrameTiming,
+        comment: &str,
+    ) -> Result<Self, VideoError> {
         let refuse = |reason: String| Err(VideoError::Write { path: path.into(), reason });
         if size.width == 0 || size.height == 0 || size.width > 16_384 || size.height > 16_384 {
             return refuse(format!("{size} is no size for a video: sides of 1 to 16384 are"));
@@ -60,7 +113,7 @@ impl VideoWriter {
                 ratio.num, ratio.den
             ));
         }
-        Encoding::create(path, size, timing, comment).map(Self)
+        Encoding::create(path, kind, size, timing, comment).map(Self)
     }
 
     /// Name of the encoder that is used, as FFmpeg calls it: "libx264", "mpeg4", ...
@@ -88,7 +141,21 @@ impl VideoWriter {
     /// # Errors
     /// As [`Self::write`], and for a time that does not rise.
     pub fn write_at(&mut self, frame: &RgbFrame, ticks: i64) -> Result<(), VideoError> {
-        self.0.write_at(frame, ticks)
+        self.0.write_at(frame, None, ticks)
+    }
+
+    /// As [`Self::write_at`], with a byte of straight alpha a pixel; without them the picture is opaque. Kinds that have
+    /// no alpha leave it out.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write_alpha_at(
+        &mut self,
+        frame: &RgbFrame,
+        alpha: Option<&[u8]>,
+        ticks: i64,
+    ) -> Result<(), VideoError> {
+        self.0.write_at(frame, alpha, ticks)
     }
 
     /// Writes what the encoder still holds and the index of the file.
@@ -102,13 +169,19 @@ impl VideoWriter {
 
 #[cfg(not(feature = "ffmpeg"))]
 mod lean {
-    use super::{FrameTiming, Path, RgbFrame, Size, VideoError};
+    use super::{FrameTiming, Path, RgbFrame, Size, VideoError, VideoKind};
 
     /// What stands in for an encoder where there is none: it cannot be made.
     pub(super) enum Encoding {}
 
     impl Encoding {
-        pub(super) fn create(path: &Path, _: Size, _: FrameTiming, _: &str) -> Result<Self, VideoError> {
+        pub(super) fn create(
+            path: &Path,
+            _: VideoKind,
+            _: Size,
+            _: FrameTiming,
+            _: &str,
+        ) -> Result<Self, VideoError> {
             let reason = "this build has no FFmpeg: use one that has, or export pictures".into();
             Err(VideoError::Write { path: path.into(), reason })
         }
@@ -125,7 +198,7 @@ mod lean {
             match *self {}
         }
 
-        pub(super) fn write_at(&mut self, _: &RgbFrame, _: i64) -> Result<(), VideoError> {
+        pub(super) fn write_at(&mut self, _: &RgbFrame, _: Option<&[u8]>, _: i64) -> Result<(), VideoError> {
             match *self {}
         }
 

@@ -1,16 +1,17 @@
-//! The video writer behind the overlay: gives each frame its time and counts what reads back.
+//! The video writer behind the video formats: gives each frame its time and counts what reads back.
 
 use std::path::{Path, PathBuf};
 
 use super::sink::{FrameSink, SinkSpec};
 use crate::base::{Pts, Rational, RgbFrame, Size};
-use crate::video::{self, FrameTiming, VideoError, VideoWriter};
+use crate::video::{self, FrameTiming, VideoError, VideoKind, VideoWriter};
 
 /// Frames a second of folders of pictures, which have no times.
 const DEFAULT_RATE: Rational = Rational::new(25, 1);
 
-/// An MP4 file. It is begun with the first frame, which tells whether there are times and in which unit.
-struct Mp4 {
+/// A video file. It is begun with the first frame, which tells whether there are times and in which unit.
+struct VideoFileSink {
+    kind: VideoKind,
     path: PathBuf,
     size: Size,
     rate: Rational,
@@ -21,7 +22,7 @@ struct Mp4 {
     last: i64,
 }
 
-/// Opens [`Mp4`].
+/// Opens [`VideoFileSink`].
 ///
 /// # Errors
 /// A build without a video writer.
@@ -31,25 +32,35 @@ pub fn open(path: &Path, spec: &SinkSpec<'_>) -> Result<Box<dyn FrameSink>, Stri
     }
     let rate = Some(spec.frame_rate).filter(|rate| rate.num > 0 && rate.den > 0).unwrap_or(DEFAULT_RATE);
     let (path, size, comment) = (path.to_owned(), spec.size, spec.comment.to_owned());
-    Ok(Box::new(Mp4 { path, size, rate, comment, writer: None, unit: None, last: 0 }))
+    Ok(Box::new(VideoFileSink {
+        kind: spec.kind,
+        path,
+        size,
+        rate,
+        comment,
+        writer: None,
+        unit: None,
+        last: 0,
+    }))
 }
 
-impl FrameSink for Mp4 {
-    fn frame(&mut self, picture: &RgbFrame, pts: Option<Pts>) -> Result<(), String> {
+impl FrameSink for VideoFileSink {
+    fn frame(&mut self, picture: &RgbFrame, alpha: Option<&[u8]>, pts: Option<Pts>) -> Result<(), String> {
         let Some(writer) = &mut self.writer else {
             self.unit = pts.map(|pts| pts.time_base).filter(|unit| unit.num > 0 && unit.den > 0);
             let timing = self.unit.map_or(FrameTiming::Rate(self.rate), FrameTiming::Times);
-            let mut writer = VideoWriter::create_with_comment(&self.path, self.size, timing, &self.comment)
-                .map_err(reason)?;
+            let mut writer =
+                VideoWriter::create_kind(&self.path, self.kind, self.size, timing, &self.comment)
+                    .map_err(reason)?;
             self.last = pts.filter(|_| self.unit.is_some()).map_or(0, |pts| pts.ticks);
-            writer.write_at(picture, self.last).map_err(reason)?;
+            writer.write_alpha_at(picture, alpha, self.last).map_err(reason)?;
             self.writer = Some(writer);
             return Ok(());
         };
         // Broken files repeat a time or go back: then the frame is shown as soon as can be, but not dropped.
         let own = pts.filter(|pts| Some(pts.time_base) == self.unit).map(|pts| pts.ticks);
         self.last = own.unwrap_or(i64::MIN).max(self.last.saturating_add(1));
-        writer.write_at(picture, self.last).map_err(reason)
+        writer.write_alpha_at(picture, alpha, self.last).map_err(reason)
     }
 
     fn encoder(&self) -> Option<&str> {
@@ -64,6 +75,11 @@ impl FrameSink for Mp4 {
         let info = back.info();
         if info.size != expected {
             return Err(format!("it reads back with {} pixels instead of {expected}", info.size));
+        }
+        if let Some(pixels) = self.kind.alpha_pixels()
+            && !info.format.contains(pixels)
+        {
+            return Err(format!("its alpha is lost: it reads back as {}", info.format));
         }
         Ok(info.frames)
     }
