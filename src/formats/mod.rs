@@ -20,6 +20,7 @@ mod exr_layers;
 mod findings;
 mod folder;
 mod frames;
+pub mod import;
 mod indexed_png;
 mod job;
 mod label_studio;
