@@ -6,7 +6,7 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use masklet::base::{FrameIndex, Rational, RgbFrame, Size};
-use masklet::video::{FrameTiming, VideoError, VideoWriter, open};
+use masklet::video::{FrameTiming, OpenOptions, VideoError, VideoWriter, first_picture, open, open_with};
 use support::hold::{frame, hold_against_ffmpeg, open_ok, refusal};
 use support::{convert, encode_numbered, ffmpeg, numbered, read_number, set_matrix};
 
@@ -130,6 +130,8 @@ fn times_of_every_kind() {
         ("edit.mov", "-ss 0.45", "-c copy"),
         ("middle.ts", "", "-c copy -muxdelay 0"),
         ("nofaststart.mp4", "", "-c copy -movflags +faststart"),
+        ("negative.mov", "-itsoffset -0.2", "-c copy -avoid_negative_ts disabled"),
+        ("fragments.mp4", "-ss 0.7", "-c copy -movflags frag_keyframe+empty_moov+delay_moov"),
     ] {
         let path = at.path().join(name);
         convert(before, &base, behind, &path);
@@ -161,6 +163,14 @@ fn times_of_every_kind() {
             && (second(1) - second(0) - 1.0 / 30.0).abs() < 1e-3
     );
 
+    // Every second frame at the time of the one before it.
+    let twice = at.path().join("twice.mkv");
+    convert("", &base, "-c copy -bsf:v setts=pts=floor(PTS/1024)*1024:dts=DTS", &twice);
+    let source = open_ok(&twice);
+    assert_eq!(source.info().frames, 100);
+    let numbers: Vec<_> = hold_against_ffmpeg(&twice).into_iter().flatten().collect();
+    assert_eq!(numbers, (0..100).collect::<Vec<_>>());
+
     // The second half of a broadcast begins between keyframes.
     let stream = at.path().join("stream.ts");
     convert("", &base, "-c copy", &stream);
@@ -179,6 +189,47 @@ fn times_of_every_kind() {
             rate.split_once('/').map_or_else(|| rate.parse::<f64>().expect("a rate"), |_| 24_000.0 / 1_001.0);
         assert!((given - wanted).abs() < 1e-6, "{rate}: {given}");
     }
+}
+
+#[test]
+fn an_index_is_kept_and_the_first_picture_does_not_wait_for_it() {
+    let at = folder();
+    let (path, cache) = (at.path().join("long.mp4"), at.path().join("cache/index"));
+    ffmpeg("-f lavfi -i testsrc2=size=64x48:rate=30:duration=80 -c:v mpeg4 -g 60 -bf 2", &path);
+    let open_counting = |go_on: bool| {
+        let mut told = Vec::new();
+        let opened = open_with(
+            &path,
+            OpenOptions {
+                cache: Some(&cache),
+                progress: &mut |share| {
+                    told.push(share);
+                    go_on
+                },
+            },
+        );
+        (opened, told)
+    };
+    let (stopped, told) = open_counting(false);
+    assert!(matches!(stopped, Err(VideoError::Stopped { .. })) && told.len() == 1);
+    assert!(!cache.exists());
+    let (mut first, told) = open_counting(true);
+    let first = first.as_mut().expect("opens");
+    assert!(told.len() > 4 && told.windows(2).all(|w| w[0] <= w[1]) && told.iter().all(|s| *s <= 1.0));
+    assert_eq!(std::fs::read_dir(&cache).expect("made").count(), 1);
+    let (mut again, told) = open_counting(true);
+    let again = again.as_mut().expect("opens");
+    assert!(told.is_empty(), "nothing was read through");
+    assert_eq!(first.info(), again.info());
+    for n in [0, 2_399, 1_000, 999, 61] {
+        assert_eq!(frame(first.as_mut(), n), frame(again.as_mut(), n), "{n}");
+        assert_eq!(first.pts(FrameIndex(n)), again.pts(FrameIndex(n)));
+    }
+    assert_eq!(first_picture(&path).expect("a picture"), frame(first.as_mut(), 0));
+    // A damaged index is made again.
+    let kept = std::fs::read_dir(&cache).expect("made").next().expect("one").expect("readable").path();
+    std::fs::write(&kept, b"MSKIDX01 and nonsense").expect("written");
+    assert_eq!(open_counting(true).0.expect("opens").info().frames, 2_400);
 }
 
 #[test]
@@ -257,6 +308,28 @@ fn colours_are_those_of_ffmpeg() {
         let path = at.path().join(name);
         ffmpeg(&format!("-f lavfi -i testsrc2=size=960x540:rate=10:duration=0.5 {arguments}"), &path);
         hold_against_ffmpeg(&path);
+    }
+}
+
+#[test]
+fn moving_pictures_of_the_web() {
+    let at = folder();
+    for (name, count, arguments) in [
+        ("moving.webp", 12, "-c:v libwebp_anim -lossless 1"),
+        ("still.webp", 1, "-c:v libwebp -lossless 1"),
+        ("two.avif", 8, "-c:v libaom-av1 -cpu-used 8 -crf 20 -pix_fmt yuv420p"),
+    ] {
+        let path = at.path().join(name);
+        encode_numbered(count, "10", arguments, &path);
+        match open(&path) {
+            Ok(_) => {
+                assert_eq!(hold_against_ffmpeg(&path), (0..count).map(Some).collect::<Vec<_>>(), "{name}")
+            }
+            // Not every FFmpeg reads moving WebP: then it must say so.
+            Err(error) => {
+                assert!(name == "moving.webp" && error.to_string().contains("moving WebP"), "{error}")
+            }
+        }
     }
 }
 

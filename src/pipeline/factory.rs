@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::files::Files;
 use super::job::{EngineOptions, Input};
 use super::{PipelineError, native};
+use crate::base::{FrameIndex, RgbFrame};
 use crate::engine::{VideoEngine, VideoShape};
 use crate::video::VideoSource;
 
@@ -41,6 +42,14 @@ pub trait VideoFactory: Send + Sync {
     /// # Errors
     /// It cannot be read.
     fn open(&self, input: &Input) -> Result<Box<dyn VideoSource>, PipelineError>;
+
+    /// The first picture of `input`, to be shown while [`VideoFactory::open`] still reads through a long file.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn first_picture(&self, input: &Input) -> Result<RgbFrame, PipelineError> {
+        Ok(self.open(input)?.frame(FrameIndex(0))?)
+    }
 }
 
 /// Everything that jobs need from outside.

@@ -14,7 +14,7 @@ mod source;
 mod writer;
 
 pub use natural::natural_order;
-pub use open::open;
+pub use open::{OpenOptions, first_picture, open, open_with};
 pub use picture::{LabelPicture, read_labels, read_mask, read_picture};
 pub use source::{VideoError, VideoInfo, VideoSource};
 pub use writer::{FrameTiming, VideoKind, VideoWriter};

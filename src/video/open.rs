@@ -7,8 +7,17 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use super::folder::PictureFolder;
-use super::picture::picture_format;
+use super::picture::{picture_format, read_picture};
 use super::{VideoError, VideoSource};
+use crate::base::{FrameIndex, RgbFrame};
+
+/// How a video is opened.
+pub struct OpenOptions<'a> {
+    /// Folder where the indices of long videos are kept; made when it does not exist. `None`: nothing is kept.
+    pub cache: Option<&'a Path>,
+    /// Told now and then which share of the file was read, from 0 to 1; says whether to go on.
+    pub progress: &'a mut dyn FnMut(f64) -> bool,
+}
 
 /// Opens a folder of PNG and JPEG pictures, one such picture, or (with the feature `ffmpeg`) a video file.
 ///
@@ -16,10 +25,45 @@ use super::{VideoError, VideoSource};
 /// [`VideoError::Io`] when there is nothing at `path` or it cannot be read; [`VideoError::Unreadable`] with the reason when
 /// it is neither pictures nor a video that can be decoded.
 pub fn open(path: &Path) -> Result<Box<dyn VideoSource>, VideoError> {
+    open_with(path, OpenOptions { cache: None, progress: &mut |_| true })
+}
+
+/// As [`open`], for long videos: with an index that is kept, and with progress.
+///
+/// # Errors
+/// As there, and [`VideoError::Stopped`] when the progress said no.
+pub fn open_with(path: &Path, options: OpenOptions<'_>) -> Result<Box<dyn VideoSource>, VideoError> {
+    match kind(path)? {
+        Kind::Folder => Ok(Box::new(PictureFolder::open(path)?)),
+        Kind::Picture => Ok(Box::new(PictureFolder::single(path)?)),
+        Kind::File => open_file(path, options),
+    }
+}
+
+/// The first picture of what is at `path`, at once: a long video is not read through for it.
+///
+/// # Errors
+/// As [`open`].
+pub fn first_picture(path: &Path) -> Result<RgbFrame, VideoError> {
+    match kind(path)? {
+        Kind::Folder => PictureFolder::open(path)?.frame(FrameIndex(0)),
+        Kind::Picture => read_picture(path),
+        Kind::File => first_of_file(path),
+    }
+}
+
+/// What is at a path.
+enum Kind {
+    Folder,
+    Picture,
+    File,
+}
+
+fn kind(path: &Path) -> Result<Kind, VideoError> {
     let io = |source| VideoError::Io { path: path.into(), source };
     let metadata = std::fs::metadata(path).map_err(io)?;
     if metadata.is_dir() {
-        return Ok(Box::new(PictureFolder::open(path)?));
+        return Ok(Kind::Folder);
     }
     if !metadata.is_file() {
         // Opening a pipe could wait for ever, and frames are found by going back and forth.
@@ -29,21 +73,36 @@ pub fn open(path: &Path) -> Result<Box<dyn VideoSource>, VideoError> {
     let mut file = BufReader::new(File::open(path).map_err(io)?);
     let picture = picture_format(&mut file).map_err(io)?;
     if picture.is_some() && (!cfg!(feature = "ffmpeg") || !moves(path, &mut file)) {
-        return Ok(Box::new(PictureFolder::single(path)?));
+        return Ok(Kind::Picture);
     }
-    open_file(path)
+    Ok(Kind::File)
 }
 
 #[cfg(feature = "ffmpeg")]
-fn open_file(path: &Path) -> Result<Box<dyn VideoSource>, VideoError> {
-    Ok(Box::new(super::ffmpeg::FfmpegSource::open(path)?))
+fn open_file(path: &Path, options: OpenOptions<'_>) -> Result<Box<dyn VideoSource>, VideoError> {
+    Ok(Box::new(super::ffmpeg::FfmpegSource::open(path, options)?))
+}
+
+#[cfg(feature = "ffmpeg")]
+fn first_of_file(path: &Path) -> Result<RgbFrame, VideoError> {
+    super::ffmpeg::FfmpegSource::first_picture(path)
 }
 
 #[cfg(not(feature = "ffmpeg"))]
-fn open_file(path: &Path) -> Result<Box<dyn VideoSource>, VideoError> {
+fn first_of_file(path: &Path) -> Result<RgbFrame, VideoError> {
+    Err(lean(path))
+}
+
+#[cfg(not(feature = "ffmpeg"))]
+fn open_file(path: &Path, _: OpenOptions<'_>) -> Result<Box<dyn VideoSource>, VideoError> {
+    Err(lean(path))
+}
+
+#[cfg(not(feature = "ffmpeg"))]
+fn lean(path: &Path) -> VideoError {
     let reason = "this build reads folders of PNG or JPEG pictures only: use a build with FFmpeg, \
                   or write the frames into a folder";
-    Err(VideoError::Unreadable { path: path.into(), reason: reason.into() })
+    VideoError::Unreadable { path: path.into(), reason: reason.into() }
 }
 
 /// Whether a file that begins as a picture is a moving one: animated PNG, or JPEG pictures in a row.

@@ -70,6 +70,12 @@ pub enum VideoError {
         /// Why.
         reason: String,
     },
+    /// Opening was stopped on request.
+    #[error("{path}: stopped while it was opened", path = path.display())]
+    Stopped {
+        /// The file.
+        path: PathBuf,
+    },
     /// A video could not be written.
     #[error("{path}: cannot write the video: {reason}", path = path.display())]
     Write {

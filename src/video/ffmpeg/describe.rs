@@ -2,6 +2,7 @@
 //! May import: base.
 //! Must not: decode.
 
+use std::io::Read;
 use std::path::Path;
 
 use ffmpeg_next::codec::Id;
@@ -60,6 +61,17 @@ pub(super) fn why_not_opened(path: &Path, error: Error) -> String {
         }
         error => format!("FFmpeg cannot open it: {error}"),
     }
+}
+
+/// Why no frame of `path` could be decoded, and what to do.
+pub(super) fn why_no_frame(path: &Path) -> String {
+    let mut start = [0; 21];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok();
+    // A RIFF file of WEBP whose extended header has the flag for animation.
+    if read && &start[8..16] == b"WEBPVP8X" && start[20] & 2 != 0 {
+        return "this FFmpeg cannot read moving WebP pictures: convert the file to MP4 or GIF".into();
+    }
+    "no frame of this video can be decoded: it is damaged or encrypted".into()
 }
 
 /// A ratio that means something, else `None`.

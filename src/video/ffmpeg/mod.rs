@@ -8,6 +8,7 @@ mod demux;
 mod describe;
 mod encoding;
 mod index;
+mod index_cache;
 mod orientation;
 mod playback;
 mod scan;

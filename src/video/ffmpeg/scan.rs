@@ -18,8 +18,11 @@ pub(super) struct Scan {
     pub(super) damaged: bool,
 }
 
-/// Reads all packets of `demux`, which stands at the start.
-pub(super) fn scan(demux: &mut Demux, codec: Id) -> Scan {
+/// Reads all packets of `demux`, which stands at the start. `progress` is told the place in the file, in bytes, now and
+/// then, and says whether to go on; `None` when it does not.
+pub(super) fn scan(demux: &mut Demux, codec: Id, progress: &mut dyn FnMut(u64) -> bool) -> Option<Scan> {
+    /// Packets between two reports.
+    const OFTEN: usize = 256;
     let (mut packets, mut damaged) = (Vec::new(), false);
     while let Some((_, packet)) = demux.read() {
         damaged |= packet.is_corrupt();
@@ -27,8 +30,12 @@ pub(super) fn scan(demux: &mut Demux, codec: Id) -> Scan {
         // Old AVI files put two frames in a packet and fill the next with a stub, marked as a keyframe or not.
         facts.key &= !(codec == Id::MPEG4 && facts.size <= STUB);
         packets.push(facts);
+        let place = u64::try_from(packet.position()).unwrap_or(0);
+        if packets.len().is_multiple_of(OFTEN) && !progress(place) {
+            return None;
+        }
     }
-    Scan { packets, damaged: damaged || demux.is_broken() }
+    Some(Scan { packets, damaged: damaged || demux.is_broken() })
 }
 
 /// Whether a VP8 or VP9 packet holds only a frame that is kept for reference and never shown.

@@ -9,17 +9,22 @@ use ffmpeg_next::{Error, decoder, packet};
 use super::cache::FrameCache;
 use super::colour::RgbConverter;
 use super::demux::{Demux, open_input};
-use super::describe::{choose_stream, format_words, is_text, is_variable, known, why_not_opened};
+use super::describe::{
+    choose_stream, format_words, is_text, is_variable, known, why_no_frame, why_not_opened,
+};
 use super::index::FrameTable;
+use super::index_cache::{Kept, Place};
 use super::orientation::Orientation;
 use super::playback::{Playback, open_decoder};
 use super::scan::{Scan, scan};
 use crate::base::{FrameIndex, Pts, Rational, RgbFrame};
 use crate::video::picture::check_size;
-use crate::video::{VideoError, VideoInfo, VideoSource, ffi};
+use crate::video::{OpenOptions, VideoError, VideoInfo, VideoSource, ffi};
 
 /// Packets that are decoded rather than skipped by a seek: a seek costs about as much.
 const NEAR: u32 = 8;
+/// An index of more packets is kept for the next time; a shorter one is made again at once.
+const WORTH_KEEPING: usize = 2_000;
 /// Keyframes, one before the other, from which decoding a frame is tried before it counts as lost.
 const MOST_STARTS: u32 = 3;
 
@@ -41,28 +46,30 @@ impl FfmpegSource {
     /// # Errors
     /// [`VideoError::Io`] when the file cannot be read, [`VideoError::Unreadable`] with the reason when there is no video in
     /// it that can be decoded.
-    pub(in crate::video) fn open(path: &Path) -> Result<Self, VideoError> {
-        super::silence();
-        let refuse = |reason: String| VideoError::Unreadable { path: path.into(), reason };
-        std::fs::File::open(path).map_err(|source| VideoError::Io { path: path.into(), source })?;
-        let mut input = open_input(path).map_err(|e| refuse(why_not_opened(path, e)))?;
-        let stream = choose_stream(&input).map_err(refuse)?;
-        let facts =
-            ffi::stream_facts(&mut input, stream).ok_or_else(|| refuse("the video stream is gone".into()))?;
-        let decoder = open_decoder(&input, stream).map_err(|e| {
-            let codec = input.stream(stream).map(|s| s.parameters().id().name()).unwrap_or_default();
-            refuse(format!("this FFmpeg cannot decode {codec} ({e}): convert the video to H.264"))
-        })?;
-        if is_text(&input, decoder.id()) {
-            return Err(refuse("this is a text file: choose a video".into()));
-        }
-        let header = Header::read(&input, stream, &decoder);
-        let demux = Demux::new(path, input, stream);
-        let mut source = Self::index(path, demux, decoder, &header, facts)?;
+    pub(in crate::video) fn open(path: &Path, options: OpenOptions<'_>) -> Result<Self, VideoError> {
+        let Parts { demux, decoder, header, facts, stream } = Parts::of(path)?;
+        let place = options.cache.and_then(|folder| Place::of(folder, path, stream));
+        let mut source = Self::index(path, demux, decoder, &header, facts, place.as_ref(), options.progress)?;
         source.info.sample_aspect =
             known(ffmpeg_next::Rational::new(facts.sample_aspect.0, facts.sample_aspect.1))
                 .unwrap_or(Rational::new(1, 1));
         Ok(source)
+    }
+
+    /// The first picture that is shown, without reading through the file: at once, however long it is.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub(in crate::video) fn first_picture(path: &Path) -> Result<RgbFrame, VideoError> {
+        let Parts { demux, decoder, header, .. } = Parts::of(path)?;
+        let refuse = |reason: String| VideoError::Unreadable { path: path.into(), reason };
+        let first = Playback::new(demux, decoder).next_frame().map_err(|e| refuse(e.to_string()))?;
+        let Some((_, frame)) = first else {
+            return Err(refuse(why_no_frame(path)));
+        };
+        let stored = check_size(frame.width(), frame.height()).map_err(refuse)?;
+        let picture = RgbConverter::new(stored, header.orientation).convert(&frame);
+        picture.map_err(|e| refuse(format!("its colours cannot be converted: {e}")))
     }
 
     fn index(
@@ -71,15 +78,30 @@ impl FfmpegSource {
         decoder: decoder::Video,
         header: &Header,
         facts: ffi::StreamFacts,
+        place: Option<&Place>,
+        progress: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Self, VideoError> {
         let refuse = |reason: String| VideoError::Unreadable { path: path.into(), reason };
-        let Scan { packets, damaged } = scan(&mut demux, decoder.id());
+        let remembered = place.and_then(Place::load);
+        let known = remembered.is_some();
+        let Kept { packets, damaged, order: remembered_order } = match remembered {
+            Some(kept) => kept,
+            None => {
+                let length = std::fs::metadata(path).map_or(0, |m| m.len()).max(1) as f64;
+                let Scan { packets, damaged } =
+                    scan(&mut demux, decoder.id(), &mut |at| progress(at as f64 / length))
+                        .ok_or_else(|| VideoError::Stopped { path: path.into() })?;
+                Kept { packets, damaged, order: Vec::new() }
+            }
+        };
+        let mut decoded_order = remembered_order;
         let short = header.frames > packets.len() as u64;
         // Fields may come in packets of their own; reordered pictures whose times are not are wrongly timed.
         let doubtful = damaged
             || short
             || (facts.interlaced && !header.one_packet_a_frame)
             || (facts.delay > 0 && packets.len() > 2 && packets.iter().all(|p| p.pts == p.dts));
+        let doubtful = doubtful || !decoded_order.is_empty();
         let trusted = if doubtful { Err(packets) } else { FrameTable::from_times(packets) };
         let mut playback = Playback::new(demux, decoder);
         let mut first = None;
@@ -93,10 +115,15 @@ impl FfmpegSource {
         };
         if first.as_ref().and_then(|(ordinal, _)| table.frame_of(*ordinal)) != Some(0) {
             // The times do not tell; the decoder does, at the price of decoding everything once.
-            let order = playback.decoded_order(&table).map_err(|e| refuse(e.to_string()))?;
-            table = FrameTable::from_order(table.into_packets(), order, header.spacing());
+            if decoded_order.is_empty() {
+                decoded_order = playback.decoded_order(&table).map_err(|e| refuse(e.to_string()))?;
+            }
+            table = FrameTable::from_order(table.into_packets(), decoded_order.clone(), header.spacing());
             playback.start_at(0, &table).map_err(|e| refuse(e.to_string()))?;
             first = playback.next_frame().map_err(|e| refuse(e.to_string()))?;
+        }
+        if let Some(place) = place.filter(|_| !known && table.packets().len() > WORTH_KEEPING) {
+            place.store(&Kept { packets: table.packets().to_vec(), damaged, order: decoded_order });
         }
         // Frames before the first displayed one are possible here: trimmed ones that FFmpeg gives all the same.
         while let Some((ordinal, _)) = &first
@@ -105,7 +132,7 @@ impl FfmpegSource {
             first = playback.next_frame().map_err(|e| refuse(e.to_string()))?;
         }
         let Some((ordinal, frame)) = first else {
-            return Err(refuse("no frame of this video can be decoded: it is damaged or encrypted".into()));
+            return Err(refuse(why_no_frame(path)));
         };
         let stored = check_size(frame.width(), frame.height()).map_err(refuse)?;
         let mut warnings = header.warnings.clone();
@@ -178,6 +205,36 @@ impl FfmpegSource {
             }
         }
         Ok(false)
+    }
+}
+
+/// A file that is open, before anything is known of its frames.
+struct Parts {
+    demux: Demux,
+    decoder: decoder::Video,
+    header: Header,
+    facts: ffi::StreamFacts,
+    stream: usize,
+}
+
+impl Parts {
+    fn of(path: &Path) -> Result<Self, VideoError> {
+        super::silence();
+        let refuse = |reason: String| VideoError::Unreadable { path: path.into(), reason };
+        std::fs::File::open(path).map_err(|source| VideoError::Io { path: path.into(), source })?;
+        let mut input = open_input(path).map_err(|e| refuse(why_not_opened(path, e)))?;
+        let stream = choose_stream(&input).map_err(refuse)?;
+        let facts =
+            ffi::stream_facts(&mut input, stream).ok_or_else(|| refuse("the video stream is gone".into()))?;
+        let decoder = open_decoder(&input, stream).map_err(|e| {
+            let codec = input.stream(stream).map(|s| s.parameters().id().name()).unwrap_or_default();
+            refuse(format!("this FFmpeg cannot decode {codec} ({e}): convert the video to H.264"))
+        })?;
+        if is_text(&input, decoder.id()) {
+            return Err(refuse("this is a text file: choose a video".into()));
+        }
+        let header = Header::read(&input, stream, &decoder);
+        Ok(Self { demux: Demux::new(path, input, stream), decoder, header, facts, stream })
     }
 }
 
