@@ -119,6 +119,11 @@ pub trait VideoEngine: Send {
     /// What computes.
     fn report(&self) -> EngineReport;
 
+    /// Each kind of work and what computes it, for a person who wants to know; empty when there is nothing to tell.
+    fn explain(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
     /// Makes `picture` the current frame: computes its features, which all objects share.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Owns position encodings as plain numbers: sine, random Fourier, and rotary positions and tables.
+//! Owns position encodings as plain numbers: sine, random Fourier, and rotary positions.
 //! May import: nothing of this crate.
 //! Must not: know ggml or weights' files. Every layout is channel-fastest: `[channels, width * height]`.
 //!
@@ -96,37 +96,6 @@ pub fn key_rope_positions(entries: usize, latents: usize, side: usize, pointer_t
     out
 }
 
-/// Cosines and sines of the axial rotation, each `[width / 2, tokens]`: pair j of a token (channels 2j and 2j + 1)
-/// turns by the table's angle j. The first half of the pairs turns with x, the second with y.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RopeTable {
-    /// Cosines.
-    pub cos: Vec<f32>,
-    /// Sines.
-    pub sin: Vec<f32>,
-}
-
-impl RopeTable {
-    /// The table for `positions` as [`rope_positions`] and [`key_rope_positions`] give them, for vectors of `width`
-    /// channels (a multiple of 4), in the reference's f32 steps.
-    pub fn new(width: usize, positions: &[i32]) -> Self {
-        let frequencies: Vec<f32> = (0..width / 4)
-            .map(|j| 1.0 / THETA.powf(f64::from((4 * j) as f32 / width as f32)) as f32)
-            .collect();
-        let (mut c, mut s) = (Vec::new(), Vec::new());
-        c.reserve_exact(positions.len() * frequencies.len());
-        s.reserve_exact(positions.len() * frequencies.len());
-        for &position in positions {
-            for &frequency in &frequencies {
-                let angle = position as f32 * frequency;
-                c.push(cos(angle));
-                s.push(sin(angle));
-            }
-        }
-        Self { cos: c, sin: s }
-    }
-}
-
 fn sin(angle: f32) -> f32 {
     f64::from(angle).sin() as f32
 }
@@ -194,18 +163,5 @@ mod tests {
         assert_eq!(positions[1022..1024], [15, 15]);
         assert_eq!(positions[..1024], positions[1024..2048]);
         assert!(positions[2048..].iter().all(|&p| p == 0));
-    }
-
-    #[test]
-    fn table_turns_x_in_the_first_half_and_y_in_the_second() {
-        let table = RopeTable::new(256, &rope_positions(8));
-        assert_eq!(table.cos.len(), 128 * 64);
-        let (token, pairs) = (3 * 8 + 5, 128); // x = 5, y = 3
-        for j in [0usize, 1, 17, 63] {
-            let frequency = 10_000f64.powf(-4.0 * j as f64 / 256.0);
-            assert!((f64::from(table.sin[token * pairs + j]) - (5.0 * frequency).sin()).abs() < 2e-6);
-            assert!((f64::from(table.cos[token * pairs + 64 + j]) - (3.0 * frequency).cos()).abs() < 2e-6);
-        }
-        assert!(table.cos[..128].iter().all(|&c| c == 1.0) && table.sin[..128].iter().all(|&s| s == 0.0));
     }
 }

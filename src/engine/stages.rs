@@ -80,6 +80,8 @@ pub struct Stages {
     constants: Arc<Store>,
     slot: Arc<Store>,
     encode: Kept<Tensor>,
+    look: Kept<()>,
+    looked: bool,
     attend: Cache<usize, Kept<MemoryTokens>>,
     decode: Cache<(usize, Image, DenseKind), Kept<DecodeEnds>>,
     memory: Kept<MemoryEnds>,
@@ -90,6 +92,7 @@ pub struct Stages {
 /// Scratch memory, one per stage so that graphs keep their places from frame to frame.
 struct Scratch {
     encode: Workspace,
+    look: Workspace,
     attend: Workspace,
     decode: Workspace,
     memory: Workspace,
@@ -114,12 +117,14 @@ impl Stages {
         let slot = Arc::new(slot(weights.config(), size).allocate(backend)?);
         let scratch = Scratch {
             encode: Workspace::new(backend)?,
+            look: Workspace::new(backend)?,
             attend: Workspace::new(backend)?,
             decode: Workspace::new(backend)?,
             memory: Workspace::new(backend)?,
         };
         let net = || Net::new(weights, lowering, probe.is_some());
         let encode = build_encode(net()?, &slot, size);
+        let look = build_look(net()?, &slot, &constants);
         let memory = build_memory(net()?, &slot, &constants, size);
         Ok(Self {
             weights: weights.clone(),
@@ -128,6 +133,8 @@ impl Stages {
             constants,
             slot,
             encode,
+            look,
+            looked: false,
             attend: Cache::new(GRAPHS),
             decode: Cache::new(GRAPHS),
             memory,
@@ -141,10 +148,15 @@ impl Stages {
         self.size
     }
 
+    /// The backend's choices.
+    pub fn lowering(&self) -> &Lowering {
+        &self.lowering
+    }
+
     /// Bytes of scratch memory.
     pub fn scratch_bytes(&self) -> usize {
-        let Scratch { encode, attend, decode, memory } = &self.scratch;
-        [encode, attend, decode, memory].iter().map(|w| w.bytes()).sum()
+        let Scratch { encode, look, attend, decode, memory } = &self.scratch;
+        [encode, look, attend, decode, memory].iter().map(|w| w.bytes()).sum()
     }
 
     /// Image encoder: `pixels`, planar `[S, S, 3]`, normalised. The features stay on the device until the next call.
@@ -152,6 +164,7 @@ impl Stages {
     /// # Errors
     /// The device.
     pub fn encode(&mut self, pixels: &[f32]) -> Result<(), GgmlError> {
+        self.looked = false;
         let mut run = self.scratch.encode.begin(&mut self.encode.graph)?;
         run.set_f32(self.encode.ends, pixels);
         run.compute()?;
@@ -165,6 +178,7 @@ impl Stages {
     /// # Errors
     /// The device.
     pub fn attend(&mut self, values: &[f32], positions: &[f32], rotary: &[i32]) -> Result<(), GgmlError> {
+        self.look()?;
         let count = rotary.len() / 2;
         let Self { weights, lowering, constants, slot, probe, .. } = self;
         let kept = self.attend.get(count, || {
@@ -177,6 +191,18 @@ impl Stages {
         run.set_i32(kept.ends.rotary, rotary);
         run.compute()?;
         report(&mut self.probe, &run, &kept.probes);
+        Ok(())
+    }
+
+    /// The part of the memory attention that all objects share, once for each encoded frame. Not a part of
+    /// [`Self::encode`]: first prompts and single pictures do without it.
+    fn look(&mut self) -> Result<(), GgmlError> {
+        if !self.looked {
+            let mut run = self.scratch.look.begin(&mut self.look.graph)?;
+            run.compute()?;
+            report(&mut self.probe, &run, &self.look.probes);
+            self.looked = true;
+        }
         Ok(())
     }
 
@@ -241,6 +267,7 @@ fn slot(config: &Config, size: u32) -> StoreBuilder {
     slot.add("s0", Kind::F32, [hidden / 8, square(4), 1, 1]);
     slot.add("s1", Kind::F32, [hidden / 4, square(8), 1, 1]);
     slot.add("embedding", Kind::F32, [hidden, square(16), 1, 1]);
+    slot.add("seen", Kind::F32, [hidden, square(16), 1, 1]);
     slot.add("conditioned", Kind::F32, [hidden, square(16), 1, 1]);
     slot
 }
@@ -257,12 +284,22 @@ fn build_encode(mut net: Net, slot: &Arc<Store>, size: u32) -> Kept<Tensor> {
     Kept { graph, ends: pixels, probes }
 }
 
-fn build_attend(mut net: Net, slot: &Arc<Store>, constants: &Arc<Store>, count: usize) -> Kept<MemoryTokens> {
-    let memory = MemoryTokens::inputs(&mut net, i64::try_from(count).unwrap_or(i64::MAX));
+fn build_look(mut net: Net, slot: &Arc<Store>, constants: &Arc<Store>) -> Kept<()> {
     let embedding = net.resident(slot, "embedding");
     let sine = net.resident(constants, "sine");
     let grid = net.resident(constants, "grid");
-    let conditioned = model::attend(&mut net, embedding, sine, grid, memory);
+    let seen = model::look_at_itself(&mut net, embedding, sine, grid);
+    let target = net.resident(slot, "seen");
+    net.graph().write(seen, target);
+    let (graph, probes) = net.finish();
+    Kept { graph, ends: (), probes }
+}
+
+fn build_attend(mut net: Net, slot: &Arc<Store>, constants: &Arc<Store>, count: usize) -> Kept<MemoryTokens> {
+    let memory = MemoryTokens::inputs(&mut net, i64::try_from(count).unwrap_or(i64::MAX));
+    let seen = net.resident(slot, "seen");
+    let grid = net.resident(constants, "grid");
+    let conditioned = model::attend(&mut net, seen, grid, memory);
     let target = net.resident(slot, "conditioned");
     net.graph().write(conditioned, target);
     let (graph, probes) = net.finish();

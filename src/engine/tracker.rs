@@ -409,6 +409,10 @@ impl VideoEngine for Tracker {
         self.model.report(self.stages.size())
     }
 
+    fn explain(&self) -> Vec<(&'static str, String)> {
+        self.stages.lowering().explain()
+    }
+
     fn encode(&mut self, frame: FrameIndex, picture: &RgbFrame) -> Result<(), EngineError> {
         self.video.check(frame, picture)?;
         let start = std::time::Instant::now();

@@ -289,8 +289,36 @@ pub(super) unsafe fn tile<S: Simd, const R: usize, const V: usize>(
     depth: usize,
     panel: *const f32,
 ) -> [[S::V; V]; R] {
+    // SAFETY: the caller's; blocks stay inside `depth`.
+    let mut sums = unsafe { block(s, rows, 0..depth.min(CHAIN), panel) };
+    for first in (CHAIN..depth).step_by(CHAIN) {
+        // SAFETY: as above.
+        let more = unsafe { block::<S, R, V>(s, rows, first..depth.min(first + CHAIN), panel) };
+        for (sums, more) in sums.iter_mut().zip(more) {
+            for (sum, more) in sums.iter_mut().zip(more) {
+                *sum = s.add(*sum, more);
+            }
+        }
+    }
+    sums
+}
+
+/// Products that are summed one after the other; longer sums are made of such pieces, which rounds less.
+const CHAIN: usize = 128;
+
+/// The part `depths` of [`tile`].
+///
+/// # Safety
+/// As for [`tile`].
+#[inline(always)]
+unsafe fn block<S: Simd, const R: usize, const V: usize>(
+    s: S,
+    rows: [*const f32; R],
+    depths: std::ops::Range<usize>,
+    panel: *const f32,
+) -> [[S::V; V]; R] {
     let mut sums = [[s.splat(0.0); V]; R];
-    for i in 0..depth {
+    for i in depths {
         let mut columns = [s.splat(0.0); V];
         for (j, column) in columns.iter_mut().enumerate() {
             // SAFETY: the caller's.

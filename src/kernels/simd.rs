@@ -11,6 +11,9 @@ pub enum Level {
     /// AVX2 with fused multiply-add.
     #[cfg(target_arch = "x86_64")]
     Avx2,
+    /// Arm's Advanced SIMD, which every 64-bit Arm processor has.
+    #[cfg(target_arch = "aarch64")]
+    Neon,
     /// Whatever the compiler makes of plain arrays.
     Portable,
 }
@@ -23,6 +26,8 @@ impl Level {
             Self::Avx512,
             #[cfg(target_arch = "x86_64")]
             Self::Avx2,
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon,
             Self::Portable,
         ];
         levels.into_iter().filter(|level| level.usable_here()).collect()
@@ -322,6 +327,87 @@ mod x86 {
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86::{Avx2, Avx512};
 
+#[cfg(target_arch = "aarch64")]
+mod arm {
+    use super::Simd;
+    #[allow(clippy::wildcard_imports)] // as for x86
+    use std::arch::aarch64::*;
+
+    /// Four lanes in a register.
+    #[derive(Clone, Copy)]
+    pub(in crate::kernels) struct Neon(());
+
+    impl Neon {
+        /// # Safety
+        /// The processor must have Advanced SIMD.
+        #[inline(always)]
+        pub(in crate::kernels) unsafe fn new() -> Self {
+            Self(())
+        }
+    }
+
+    // In each: SAFETY: `self` proves that the processor has the instruction; pointers are the caller's.
+    #[allow(clippy::undocumented_unsafe_blocks)]
+    impl Simd for Neon {
+        type V = float32x4_t;
+        const LANES: usize = 4;
+        #[inline(always)]
+        fn splat(self, x: f32) -> float32x4_t {
+            unsafe { vdupq_n_f32(x) }
+        }
+        #[inline(always)]
+        unsafe fn load(self, at: *const f32) -> float32x4_t {
+            unsafe { vld1q_f32(at) }
+        }
+        #[inline(always)]
+        unsafe fn store(self, at: *mut f32, v: float32x4_t) {
+            unsafe { vst1q_f32(at, v) }
+        }
+        #[inline(always)]
+        fn add(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+            unsafe { vaddq_f32(a, b) }
+        }
+        #[inline(always)]
+        fn sub(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+            unsafe { vsubq_f32(a, b) }
+        }
+        #[inline(always)]
+        fn mul(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+            unsafe { vmulq_f32(a, b) }
+        }
+        #[inline(always)]
+        fn div(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+            unsafe { vdivq_f32(a, b) }
+        }
+        #[inline(always)]
+        fn min(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+            unsafe { vminq_f32(a, b) }
+        }
+        #[inline(always)]
+        fn max(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+            unsafe { vmaxq_f32(a, b) }
+        }
+        #[inline(always)]
+        fn fma(self, a: float32x4_t, b: float32x4_t, c: float32x4_t) -> float32x4_t {
+            unsafe { vfmaq_f32(c, a, b) }
+        }
+        #[inline(always)]
+        fn round(self, a: float32x4_t) -> float32x4_t {
+            unsafe { vrndnq_f32(a) }
+        }
+        #[inline(always)]
+        fn times_power(self, a: float32x4_t, n: float32x4_t) -> float32x4_t {
+            unsafe {
+                let bits = vshlq_n_s32::<23>(vaddq_s32(vcvtq_s32_f32(n), vdupq_n_s32(127)));
+                vmulq_f32(a, vreinterpretq_f32_s32(bits))
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+pub(super) use arm::Neon;
+
 /// Makes `$name(level, ..)`, which runs `$body::<S, ROWS>(s, ..)` compiled for that level. `ROWS` is how many rows of two
 /// vectors of sums fit in the registers.
 macro_rules! levels {
@@ -342,6 +428,12 @@ macro_rules! levels {
                 // SAFETY: as above.
                 unsafe { $body::<_, 6>($crate::kernels::simd::Avx2::new(), $($arg),*) }
             }
+            #[cfg(target_arch = "aarch64")]
+            #[target_feature(enable = "neon")]
+            unsafe fn neon($($arg: $ty),*) {
+                // SAFETY: as above.
+                unsafe { $body::<_, 8>($crate::kernels::simd::Neon::new(), $($arg),*) }
+            }
             // SAFETY: the caller's.
             unsafe {
                 match level {
@@ -349,6 +441,8 @@ macro_rules! levels {
                     Level::Avx512 => avx512($($arg),*),
                     #[cfg(target_arch = "x86_64")]
                     Level::Avx2 => avx2($($arg),*),
+                    #[cfg(target_arch = "aarch64")]
+                    Level::Neon => neon($($arg),*),
                     Level::Portable => $body::<_, 4>(Portable, $($arg),*),
                 }
             }

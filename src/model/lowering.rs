@@ -8,8 +8,8 @@ use crate::kernels::Level;
 pub enum Kernels {
     /// ggml's.
     Ggml,
-    /// Ours, which only ggml's CPU backend can call.
-    Own,
+    /// Ours, compiled for this kind of processor; only ggml's CPU backend can call them.
+    Own(Level),
 }
 
 /// The choices for one backend.
@@ -22,16 +22,47 @@ pub struct Lowering {
 }
 
 impl Lowering {
-    /// For ggml's CPU backend: f32 weights and explicit attention, which are its fastest.
+    /// For the CPU: our own kernels where the processor has vectors to run them fast, else ggml's.
     pub fn cpu() -> Self {
-        Self { variant: Variant::default(), kernels: Kernels::Ggml }
+        match Level::best() {
+            Level::Portable => Self::stock(),
+            level => Self::own(level),
+        }
     }
 
-    /// Our own kernels where the processor has vectors to run them fast, else as [`Self::cpu`]. Not yet the default: at
-    /// 1024 single numbers (predicted IoU, object score) are up to 3e-5 from the reference, where ggml's stay within 1e-5.
-    pub fn own() -> Self {
-        let kernels = if Level::best() == Level::Portable { Kernels::Ggml } else { Kernels::Own };
-        Self { kernels, ..Self::cpu() }
+    /// Our own kernels at `level`, which this processor must be able to run.
+    pub fn own(level: Level) -> Self {
+        Self { kernels: Kernels::Own(level), ..Self::stock() }
+    }
+
+    /// What every ggml backend can compute: f32 weights, explicit attention, ggml's own kernels.
+    pub fn stock() -> Self {
+        Self { variant: Variant::default(), kernels: Kernels::Ggml }
+    }
+}
+
+impl Lowering {
+    /// Each kind of work and what computes it, for a person who wants to know.
+    pub fn explain(&self) -> Vec<(&'static str, String)> {
+        let (dense, attention, small) = match self.kernels {
+            Kernels::Ggml => (
+                "ggml's matrix product, then bias and activation".to_owned(),
+                "ggml's matrix products with softmax between".to_owned(),
+                "ggml's element-wise operations".to_owned(),
+            ),
+            Kernels::Own(level) => (
+                format!("own, {level:?}: weights in panels, bias and activation in the same pass"),
+                format!("own, {level:?}: blocks of queries and keys, scores stay in the cache"),
+                format!("own, {level:?}"),
+            ),
+        };
+        vec![
+            ("linear, 1x1 and dense convolution", dense),
+            ("attention", attention),
+            ("norm, depthwise, rotation, gates", small),
+            ("weights", "f32".to_owned()),
+            ("memories", "rounded to bf16, kept as f32".to_owned()),
+        ]
     }
 }
 

@@ -27,23 +27,26 @@ impl MemoryTokens {
     }
 }
 
-/// `embedding` `[hidden, T]` conditioned on `memory`; `sine` is its 2-D sine encoding and `grid` the rotary positions,
-/// i32 `[2 T]`. The result `[hidden, T]` is the decoder's image embedding.
-pub fn attend(net: &mut Net, embedding: Tensor, sine: Tensor, grid: Tensor, memory: MemoryTokens) -> Tensor {
+/// `embedding` `[hidden, T]` after the part of the first layer that knows no memory: the frame looks at itself. It is the
+/// same for all objects. `sine` is the 2-D sine encoding and `grid` the rotary positions, i32 `[2 T]`.
+pub fn look_at_itself(net: &mut Net, embedding: Tensor, sine: Tensor, grid: Tensor) -> Tensor {
     /// Weight of the position encoding at the input, a constant of the architecture.
     const INPUT_POSITIONS: f32 = 0.1;
     let sine = net.graph().scale(sine, INPUT_POSITIONS);
-    let mut h = net.graph().add(embedding, sine);
+    let h = net.graph().add(embedding, sine);
+    add_self_attention(net, 0, h, grid)
+}
+
+/// What [`look_at_itself`] gave, `[hidden, T]`, conditioned on `memory`. The result `[hidden, T]` is the decoder's image
+/// embedding.
+pub fn attend(net: &mut Net, seen: Tensor, grid: Tensor, memory: MemoryTokens) -> Tensor {
+    let mut h = seen;
     let placed = net.graph().add(memory.values, memory.positions);
     for layer in 0..net.config().memory_attention_layers {
-        let p = format!("memory_attention.layers.{layer}");
-        let n = net.layer_norm(&format!("{p}.norm1"), h);
-        let seen = self_attention(net, &format!("{p}.self_attn"), n, grid);
-        if layer == 0 {
-            net.probe("ma0_self", seen);
+        if layer > 0 {
+            h = add_self_attention(net, layer, h, grid);
         }
-        h = net.graph().add(h, seen);
-
+        let p = format!("memory_attention.layers.{layer}");
         let n = net.layer_norm(&format!("{p}.norm2"), h);
         let p_cross = format!("{p}.cross_attn_image");
         let q = net.linear(&format!("{p_cross}.q_proj"), n);
@@ -65,6 +68,17 @@ pub fn attend(net: &mut Net, embedding: Tensor, sine: Tensor, grid: Tensor, memo
     let h = net.layer_norm("memory_attention.norm", h);
     net.probe("memattn", h);
     h
+}
+
+/// `h` plus what it sees of itself in `layer`.
+fn add_self_attention(net: &mut Net, layer: u32, h: Tensor, grid: Tensor) -> Tensor {
+    let p = format!("memory_attention.layers.{layer}");
+    let n = net.layer_norm(&format!("{p}.norm1"), h);
+    let seen = self_attention(net, &format!("{p}.self_attn"), n, grid);
+    if layer == 0 {
+        net.probe("ma0_self", seen);
+    }
+    net.graph().add(h, seen)
 }
 
 fn self_attention(net: &mut Net, p: &str, n: Tensor, grid: Tensor) -> Tensor {

@@ -23,7 +23,7 @@ mod weights;
 pub use config::{Config, ModelError};
 pub use lowering::{Kernels, Lowering};
 pub use mask_decoder::{Decoded, decode};
-pub use memory_attention::{MemoryTokens, attend};
+pub use memory_attention::{MemoryTokens, attend, look_at_itself};
 pub use memory_encoder::encode_memory;
 pub use neck::{Features, encode_image};
 pub use net::{Net, Probe};

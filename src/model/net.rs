@@ -23,12 +23,11 @@ impl Net {
     /// # Errors
     /// No memory.
     pub fn new(weights: &Arc<Weights>, lowering: Lowering, probing: bool) -> Result<Self, GgmlError> {
-        Ok(Self {
-            graph: Builder::new()?,
-            weights: weights.clone(),
-            lowering,
-            probes: probing.then(Vec::new),
-        })
+        let mut graph = Builder::new()?;
+        if let Kernels::Own(level) = lowering.kernels {
+            graph.compute_at(level);
+        }
+        Ok(Self { graph, weights: weights.clone(), lowering, probes: probing.then(Vec::new) })
     }
 
     /// The configuration.
@@ -123,7 +122,7 @@ impl Net {
 
     /// Whether our own kernels compute.
     pub(super) fn own(&self) -> bool {
-        self.lowering.kernels == Kernels::Own
+        matches!(self.lowering.kernels, Kernels::Own(_))
     }
 
     /// The layer `p` as our kernels want it.
@@ -239,7 +238,9 @@ impl Net {
         let size = |n: i64| usize::try_from(n).expect("sizes are not negative");
         let side = size(self.graph.shape(kernel)[0]);
         let picture = Picture { planar, side, step: size(conv.stride.into()), pad: size(conv.pad.into()) };
-        let panels = self.panels(p, 1);
+        let panels = self.weights.patches(p);
+        let panels =
+            panels.unwrap_or_else(|| panic!("{p} is in the layout that every model file is checked against"));
         self.graph.own_conv(&panels, x, picture, activation)
     }
 

@@ -58,28 +58,39 @@ impl Weights {
     pub fn host(&self, name: &str) -> Option<Vec<f32>> {
         self.store.get_f32(name)
     }
+
     /// The rotary angles of memory attention for our own kernels.
     pub(super) fn angles(&self) -> Arc<Angles> {
         let width = usize::try_from(self.config.hidden).expect("the configuration bounds the width");
         self.angles.get_or_init(|| Arc::new(Angles::new(width, self.config.rope_theta))).clone()
     }
 
-    /// The layer `p` packed for our own kernels: rows of weights as they are, or, of a dense convolution, as patches in the
-    /// order (ky, kx, channel). `copies` is how many times the bias is repeated. `None` when there is no such weight.
+    /// The linear layer `p` packed for our own kernels; `copies` is how many times the bias is repeated. `None` when there
+    /// is no such weight.
     pub(super) fn panels(&self, p: &str, copies: usize) -> Option<Arc<Panels>> {
+        self.packed(p, copies, |weight, [inputs, ..]| (weight, inputs))
+    }
+
+    /// The dense convolution `p` packed for our own kernels, as patches in the order (ky, kx, channel). `None` when there
+    /// is no such weight.
+    pub(super) fn patches(&self, p: &str) -> Option<Arc<Panels>> {
+        self.packed(p, 1, |weight, [w, h, c, _]| (channels_last(&weight, w * h, c), w * h * c))
+    }
+
+    /// The layer `p` as `turn` lays out its rows and counts their inputs, packed once.
+    fn packed(
+        &self,
+        p: &str,
+        copies: usize,
+        turn: impl FnOnce(Vec<f32>, [usize; 4]) -> (Vec<f32>, usize),
+    ) -> Option<Arc<Panels>> {
         let mut known = self.panels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(panels) = known.get(p) {
             return Some(panels.clone());
         }
         let name = format!("{p}.weight");
-        let [w, h, c, _] = self.store.shape(&name)?.map(|n| usize::try_from(n).unwrap_or(0));
-        let mut weight = self.host(&name)?;
-        let inputs = if c > 1 || (w == h && w < 8) {
-            weight = channels_last(&weight, w * h, c);
-            w * h * c
-        } else {
-            w
-        };
+        let shape = self.store.shape(&name)?.map(|n| usize::try_from(n).unwrap_or(0));
+        let (weight, inputs) = turn(self.host(&name)?, shape);
         let bias = self.host(&format!("{p}.bias")).unwrap_or_default().repeat(copies);
         let panels = Arc::new(Panels::pack(&weight, &bias, inputs));
         known.insert(p.to_owned(), panels.clone());

@@ -4,10 +4,11 @@ use std::ffi::c_int;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use super::custom::Kernel;
+use super::custom::{Kernel, Op};
 use super::graph::Graph;
 use super::store::{Context, Kind};
 use super::{GgmlError, Store, sys};
+use crate::kernels::Level;
 
 /// A tensor of a graph that is being built: an index into its [`Builder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,7 +40,8 @@ pub struct Builder {
     ends: Vec<Tensor>,
     kept: Vec<Arc<Store>>,
     // Each at its own address, which ggml holds.
-    kernels: Vec<Arc<Kernel>>,
+    ops: Vec<Arc<Op>>,
+    level: Level,
 }
 
 impl Builder {
@@ -53,8 +55,18 @@ impl Builder {
             tensors: Vec::new(),
             ends: Vec::new(),
             kept: Vec::new(),
-            kernels: Vec::new(),
+            ops: Vec::new(),
+            level: Level::best(),
         })
+    }
+
+    /// From here on, our own kernels compute at `level`; without this, at the fastest that the processor can run.
+    ///
+    /// # Panics
+    /// The processor cannot run it.
+    pub fn compute_at(&mut self, level: Level) {
+        assert!(Level::usable().contains(&level), "a level that the processor can run");
+        self.level = level;
     }
 
     pub(super) fn keep(&mut self, raw: *mut sys::ggml_tensor) -> Tensor {
@@ -67,11 +79,11 @@ impl Builder {
         self.context.0.as_ptr()
     }
 
-    /// The address of `kernel`, which the graph keeps; for reading only.
-    pub(super) fn keep_kernel(&mut self, kernel: Kernel) -> *mut Kernel {
-        let kernel = Arc::new(kernel);
-        let address = Arc::as_ptr(&kernel).cast_mut();
-        self.kernels.push(kernel);
+    /// The address of `kernel` as an op, which the graph keeps; for reading only.
+    pub(super) fn keep_op(&mut self, kernel: Kernel) -> *mut Op {
+        let op = Arc::new(Op { kernel, level: self.level });
+        let address = Arc::as_ptr(&op).cast_mut();
+        self.ops.push(op);
         address
     }
 
@@ -132,7 +144,7 @@ impl Builder {
             raw
         };
         let raw = NonNull::new(raw).expect("the context has room for its graph");
-        Graph::new(raw, self.context, self.tensors, (self.kept, self.kernels))
+        Graph::new(raw, self.context, self.tensors, (self.kept, self.ops))
     }
 
     fn one(

@@ -39,6 +39,12 @@ pub(super) enum Kernel {
     Rotate { angles: Arc<Angles> },
 }
 
+/// A kernel as an op of a graph.
+pub(super) struct Op {
+    pub(super) kernel: Kernel,
+    pub(super) level: Level,
+}
+
 /// What a layer adds to its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addition {
@@ -64,15 +70,15 @@ pub struct Picture {
 }
 
 /// Called by ggml on each of its threads.
-unsafe extern "C" fn run(target: *mut sys::ggml_tensor, index: c_int, count: c_int, kernel: *mut c_void) {
-    // SAFETY: `kernel` is the graph's own `Kernel`, which lives as long as the graph; the op's sources are the tensors that
+unsafe extern "C" fn run(target: *mut sys::ggml_tensor, index: c_int, count: c_int, op: *mut c_void) {
+    // SAFETY: `op` is the graph's own `Op`, which lives as long as the graph; the op's sources are the tensors that
     // its builder method checked, all computed and in memory; ggml gives the target no memory of its sources, and calls
     // once for each `index` below `count`, so that parts do not meet.
     unsafe {
-        let (kernel, target) = (&*kernel.cast::<Kernel>(), &*target);
+        let (op, target) = (&*op.cast::<Op>(), &*target);
         let part = Part { index: index as usize, count: count as usize };
         let output = Output::shared(target.data.cast(), elements(target));
-        compute(kernel, target, output, part);
+        compute(op, target, output, part);
     }
 }
 
@@ -92,8 +98,8 @@ unsafe fn floats(tensor: &sys::ggml_tensor) -> &[f32] {
 
 /// # Safety
 /// As for [`run`].
-unsafe fn compute(kernel: &Kernel, target: &sys::ggml_tensor, output: Output<'_>, part: Part) {
-    let level = Level::best();
+unsafe fn compute(op: &Op, target: &sys::ggml_tensor, output: Output<'_>, part: Part) {
+    let level = op.level;
     // SAFETY: the caller's.
     let source = |i: usize| unsafe { &*target.src[i] };
     // SAFETY: the caller's.
@@ -103,7 +109,7 @@ unsafe fn compute(kernel: &Kernel, target: &sys::ggml_tensor, output: Output<'_>
         stride: source(i).nb[1] / 4,
         count: elements(source(i)) / source(i).ne[0] as usize,
     };
-    match kernel {
+    match &op.kernel {
         Kernel::Linear { panels, activation, addition, placement, picture } => {
             let added = match addition {
                 Addition::Nothing => Added::Nothing,
@@ -170,7 +176,7 @@ impl Builder {
             assert!(tensor.nb[0] == 4, "rows without gaps");
         }
         let mut raws: Vec<_> = sources.iter().map(|&source| self.raw(source)).collect();
-        let userdata = self.keep_kernel(kernel);
+        let userdata = self.keep_op(kernel);
         // SAFETY: the context is alive; `raws` holds as many tensors as said; `run` fits what ggml calls, and the kernel is
         // kept by the graph.
         let raw = unsafe {

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::custom::Kernel;
+use super::custom::Op;
 use super::store::{Context, element_count};
 use super::{Backend, GgmlError, Store, Tensor, log, sys};
 
@@ -20,7 +20,7 @@ pub struct Graph {
     /// Tensors whose place the workspace decides; they are forgotten when another graph takes the workspace.
     placed: Vec<NonNull<sys::ggml_tensor>>,
     _context: Context,
-    _kept: (Vec<Arc<Store>>, Vec<Arc<Kernel>>),
+    _kept: (Vec<Arc<Store>>, Vec<Arc<Op>>),
 }
 
 // SAFETY: the pointers lead into the context and the stores that the graph owns or keeps alive.
@@ -31,7 +31,7 @@ impl Graph {
         raw: NonNull<sys::ggml_cgraph>,
         context: Context,
         tensors: Vec<NonNull<sys::ggml_tensor>>,
-        kept: (Vec<Arc<Store>>, Vec<Arc<Kernel>>),
+        kept: (Vec<Arc<Store>>, Vec<Arc<Op>>),
     ) -> Self {
         let mut own = Vec::new();
         // SAFETY: the context is alive and ggml walks its own list.
