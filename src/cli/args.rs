@@ -169,6 +169,9 @@ pub(super) struct BenchArgs {
     /// Number of objects that are tracked
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=4))]
     pub objects: u8,
+    /// Also say what computes each kind of work
+    #[arg(long)]
+    pub explain: bool,
     #[command(flatten)]
     pub talk: TalkArgs,
 }

@@ -62,7 +62,13 @@ pub(super) fn bench(args: BenchArgs, out: &mut Out) -> Exit {
         BenchJob { engine: args.engine.into(), frames: args.frames, objects: usize::from(args.objects) };
     match ask(Query::Bench(job), silent(args.talk), out) {
         Ok(Answer::Bench(report)) if args.talk.json => out.json(&report),
-        Ok(Answer::Bench(report)) => tabulate(&report, out),
+        Ok(Answer::Bench(report)) => {
+            tabulate(&report, out);
+            if args.explain {
+                let line = |(what, how): &(&str, String)| out.text(&format!("  {what}: {how}"));
+                report.choices.iter().for_each(line);
+            }
+        }
         Ok(_) => return Exit::Failed,
         Err(exit) => return exit,
     }
@@ -88,6 +94,7 @@ fn tabulate(report: &BenchReport, out: &mut Out) {
         "  {:.2} frames a second over {} frames with {} object(s)",
         report.frames_per_second, report.frames, report.objects
     ));
+    out.text(&format!("  a click on a frame that is encoded: {:.1} ms", report.click_ms));
     if let Some(bytes) = report.peak_memory {
         out.text(&format!("  peak memory {} MB", bytes / 1_000_000));
     }

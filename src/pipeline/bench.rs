@@ -14,7 +14,8 @@ use super::prompts::document;
 use super::token::Token;
 use crate::base::{FrameIndex, Stage, Timings};
 use crate::engine::masks::MaskResizer;
-use crate::engine::{Direction, VideoShape};
+use crate::engine::{Direction, VideoEngine, VideoShape};
+use crate::session::Session;
 
 /// What is measured.
 #[derive(Clone, Debug)]
@@ -47,12 +48,16 @@ pub struct BenchReport {
     pub frames: u32,
     /// Number of objects.
     pub objects: usize,
-    /// Frames a second, one after the other.
+    /// Frames a second, one after the other, without decoding.
     pub frames_per_second: f64,
     /// Milliseconds to build the engine.
     pub load_ms: f64,
-    /// Milliseconds a frame: the middle one and the slowest.
+    /// Milliseconds from a picture to its masks, without decoding: the middle one and the slowest.
     pub frame_ms: [f64; 2],
+    /// Milliseconds from a click to its answer on a frame that is encoded already: the middle of five.
+    pub click_ms: f64,
+    /// Each kind of work and what computes it.
+    pub choices: Vec<(&'static str, String)>,
     /// The stages in the order of the work.
     pub stages: Vec<StageTime>,
     /// Largest amount of memory that the process held, in bytes; `None` where the system does not say.
@@ -100,8 +105,8 @@ pub(super) fn run(
             times.clear();
         }
         let frame = there_and_back(step + 1, info.frames);
-        let start = Instant::now();
         let picture = timings.measure(Stage::Decode, || source.frame(frame))?;
+        let start = Instant::now();
         engine.encode(frame, &picture)?;
         let outputs = engine.track(frame, Direction::Forward)?;
         timings.measure(Stage::Masks, || {
@@ -113,6 +118,7 @@ pub(super) fn run(
         let _ = tell.send(Event::Progress { generation: token.generation(), what, done: step + 1, total });
     }
     timings.merge(&engine.take_timings());
+    let click_ms = clicks(engine.as_mut(), &session, there_and_back(total, info.frames))?;
     let sum: Duration = times.iter().sum();
     times.sort();
     let ms = |at: usize| times.get(at).map_or(0.0, |t| t.as_secs_f64() * 1e3);
@@ -127,9 +133,24 @@ pub(super) fn run(
         frames_per_second: times.len() as f64 / sum.as_secs_f64().max(1e-9),
         load_ms: load.as_secs_f64() * 1e3,
         frame_ms: [ms(times.len() / 2), ms(times.len() - 1)],
+        click_ms,
+        choices: engine.explain(),
         stages: stages.filter(|s| s.runs > 0).collect(),
         peak_memory: peak_memory(),
     })
+}
+
+/// Milliseconds of the middle one of five clicks on `frame`, which is the engine's current one.
+fn clicks(engine: &mut dyn VideoEngine, session: &Session, frame: FrameIndex) -> Result<f64, PipelineError> {
+    let Some((object, _, prompts)) = session.all_prompts().next() else { return Ok(0.0) };
+    let mut times = Vec::new();
+    for _ in 0..5 {
+        let start = Instant::now();
+        engine.prompt(frame, object, prompts)?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[times.len() / 2])
 }
 
 /// Frame of step `step` for a walk that turns round at both ends of the clip, so that there is no jump.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crossbeam_channel::Sender;
 
 use super::PipelineError;
+use super::computing::computing;
 use super::factory::Tools;
 use super::job::{EngineOptions, Input};
 use super::message::Event;
@@ -59,7 +60,7 @@ pub(super) fn run(
 ) -> Result<Evaluation, PipelineError> {
     let mut scores = Vec::new();
     for sequence in sequences(job)? {
-        let score = evaluate(&sequence, job, tools, token, tell)?;
+        let score = computing(|| evaluate(&sequence, job, tools, token, tell))?;
         scores.push(SequenceScore { name: sequence.name, score });
     }
     Evaluation::new(scores).map_err(judged)

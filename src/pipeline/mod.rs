@@ -3,6 +3,7 @@
 //! Must not: know a window or a terminal, compute what the engine computes, or let anything downstream write upstream.
 
 mod bench;
+mod computing;
 mod decode;
 mod demo;
 mod desk;

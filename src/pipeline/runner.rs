@@ -5,6 +5,7 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::computing::computing;
 use super::factory::Tools;
 use super::message::{Answer, Command, Event, Query};
 use super::token::{Generations, Token};
@@ -136,8 +137,8 @@ fn carry_out(
         Command::DrawDemo { dir, overwrite } => return demo::draw(&dir, overwrite, token, tell),
         Command::Cancel => return Err(PipelineError::Busy),
         Command::Ask(Query::Video(input)) => Answer::Video(tools.videos.open(&input)?.info().into()),
-        Command::Ask(Query::Devices) => Answer::Devices(tools.engines.devices()),
-        Command::Ask(Query::Bench(job)) => Answer::Bench(bench::run(&job, tools, token, tell)?),
+        Command::Ask(Query::Devices) => Answer::Devices(computing(|| Ok(tools.engines.devices()))?),
+        Command::Ask(Query::Bench(job)) => Answer::Bench(computing(|| bench::run(&job, tools, token, tell))?),
         Command::Ask(Query::Validate { path, format }) => Answer::Validate(formats::validate(&path, format)),
         Command::Ask(Query::Evaluate(job)) => Answer::Evaluate(eval::run(&job, tools, token, tell)?),
     };

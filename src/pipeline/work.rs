@@ -8,6 +8,7 @@ use std::time::Instant;
 use crossbeam_channel::{Sender, bounded};
 
 use super::PipelineError;
+use super::computing::computing;
 use super::decode::DecodeStage;
 use super::demo::Truth;
 use super::export::{ExportStage, Setting};
@@ -46,7 +47,7 @@ pub(super) fn track(
     let plan = Plan::new(job.reach, (job.from, job.to), info.frames, prompted(&session))?;
     ExportStage::check(&job.export)?;
     let shape = VideoShape { size: info.size, frames: info.frames };
-    let mut engine = tools.engines.open(shape, &job.engine)?;
+    let mut engine = computing(|| tools.engines.open(shape, &job.engine))?;
     let setting = Setting { job, info: &info, report: engine.report(), session: &session, plan: &plan };
     let mut export = ExportStage::open(&setting)?;
 
@@ -75,7 +76,8 @@ pub(super) fn track(
         truth: Truth::of(&job.input),
         encoded: None,
     };
-    let outcome = walk.prompt(source.as_mut(), engine.as_mut(), &session).and_then(|()| {
+    let prompted = computing(|| walk.prompt(source.as_mut(), engine.as_mut(), &session));
+    let outcome = prompted.and_then(|()| {
         plan.passes
             .iter()
             .try_for_each(|&pass| walk.pass(pass, source.as_mut(), engine.as_mut(), &mut export))
@@ -173,7 +175,7 @@ impl Walk<'_> {
         };
         let export = pass.emit.then_some(export);
         let result = match NonZeroUsize::new(self.job.ahead) {
-            None => self.in_one_thread(decode, &mut stage, export),
+            None => computing(|| self.in_one_thread(decode, &mut stage, export)),
             Some(ahead) => self.in_threads(ahead.get(), decode, &mut stage, export),
         };
         self.timings.merge(&timings);
@@ -223,17 +225,21 @@ impl Walk<'_> {
                 Builder::new().name("masklet-export".into()).spawn_scoped(scope, body)
             });
             let exporter = exporter.transpose().map_err(PipelineError::Thread)?;
-            let worked = decoded.iter().try_for_each(|decoded| {
-                let decoded = decoded?;
-                let work = decoded.work;
-                let Some(tracked) = stage.take(decoded)? else { return Ok(()) };
-                self.tell(&tracked, work);
-                if exporter.is_some() && write.send(tracked).is_err() {
-                    return Err(PipelineError::Output("the exports stopped".into()));
-                }
-                Ok(())
+            let exporting = exporter.is_some();
+            let this = &mut *self;
+            // The channels end with the closure, and with them the threads at their other ends.
+            let worked = computing(move || {
+                decoded.iter().try_for_each(|decoded| {
+                    let decoded = decoded?;
+                    let work = decoded.work;
+                    let Some(tracked) = stage.take(decoded)? else { return Ok(()) };
+                    this.tell(&tracked, work);
+                    if exporting && write.send(tracked).is_err() {
+                        return Err(PipelineError::Output("the exports stopped".into()));
+                    }
+                    Ok(())
+                })
             });
-            drop((decoded, write));
             // The export's own error says more than the track stage's "stopped".
             let exported =
                 exporter.map_or(Ok(()), |handle| joined("export", handle).and_then(|result| result));
