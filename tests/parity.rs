@@ -29,6 +29,7 @@ use masklet::engine::{
     Model, ModelOptions, Padding, Policy, Rounding, SingleMask, Tracker, TrackerOptions, VideoEngine,
     VideoShape,
 };
+use masklet::kernels::Level;
 use masklet::model::{Gelu, Lowering, PerceiverPositions};
 use play::Setting;
 use sha2::{Digest as _, Sha256};
@@ -242,12 +243,33 @@ fn memory_stages_fed_by_the_reference() {
     }
 }
 
-/// Our own kernels, which compute where they are chosen.
+/// ggml's kernels, and ours at every level that this processor can run.
 #[test]
-fn our_kernels_agree_too() {
-    let found = teacher::check(&SHIPPED, &Golden::load("shipped-512"), Lowering::own(), &FORCED);
-    assert!(found.masks > 0 && found.points > 8, "nothing was compared");
-    assert_none("our kernels, teacher-forced", &found);
+fn all_kernels_agree() {
+    let stock = ("ggml's kernels".to_owned(), Lowering::stock());
+    let own = Level::usable().into_iter().map(|level| (format!("{level:?}"), Lowering::own(level)));
+    for (name, lowering) in std::iter::once(stock).chain(own) {
+        let found = teacher::check(&SHIPPED, &Golden::load("shipped-512"), lowering, &FORCED);
+        assert!(found.masks > 0 && found.points > 8, "{name}: nothing was compared");
+        assert_none(&format!("{name}, teacher-forced"), &found);
+    }
+}
+
+/// Where nothing is corrected late, Masklet's own rules of memory give the official ones' bytes.
+#[test]
+fn own_rules_equal_the_official_ones() {
+    let golden = Golden::load("shipped-512");
+    for name in ["click", "click3", "box", "mask", "backward"] {
+        let scenario = golden.scenario(name);
+        let setting = official(&golden);
+        let by_official = play::play(&SHIPPED, &setting, &scenario).outputs;
+        let by_own = play::play(&SHIPPED, &Setting { policy: Policy::NATIVE, ..setting }, &scenario).outputs;
+        assert!(by_official.len() > 12, "{name}: {} answers", by_official.len());
+        assert_eq!(by_official.keys().collect::<Vec<_>>(), by_own.keys().collect::<Vec<_>>(), "{name}");
+        for (at, theirs) in &by_official {
+            assert!(*theirs == by_own[at], "{name}: frame {}, object {} differ", at.0, at.1);
+        }
+    }
 }
 
 /// A deliberate mistake, by name.
