@@ -148,6 +148,11 @@ impl Stages {
         self.size
     }
 
+    /// Whether intermediate tensors are handed to somebody.
+    pub fn probing(&self) -> bool {
+        self.probe.is_some()
+    }
+
     /// The backend's choices.
     pub fn lowering(&self) -> &Lowering {
         &self.lowering

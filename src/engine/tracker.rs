@@ -14,7 +14,7 @@ use super::prompts::{self, PromptTable, SparseTokens};
 use super::resample::{Interpolation, Preprocessor};
 use super::spill::{Record, SpillConfig, SpillStore};
 use super::stages::{Answer, Dense, Image, ProbeSink, Stages};
-use super::vectors::Vectors;
+use super::vectors::{Tokens, Vectors};
 use crate::base::{FrameIndex, FramePrompts, Logits, Mask, ObjectId, RgbFrame, Stage, Timings};
 use crate::model::{Lowering, ModelError};
 
@@ -75,6 +75,8 @@ pub struct Tracker {
     vectors: Vectors,
     objects: BTreeMap<ObjectId, ObjectMemory>,
     current: Option<FrameIndex>,
+    /// The memories that the current frame is conditioned on.
+    attended: Option<Tokens>,
     spill: SpillConfig,
     resizer: MaskResizer,
     pixels: Vec<f32>,
@@ -123,6 +125,7 @@ impl Tracker {
             vectors,
             objects: BTreeMap::new(),
             current: None,
+            attended: None,
             spill: SpillConfig { keep: KEEP, folder: options.spill, max_bytes: SPILL_BYTES },
             resizer: MaskResizer::new(),
             pixels: Vec::new(),
@@ -143,7 +146,7 @@ impl Tracker {
     /// The device.
     pub fn encode_pixels(&mut self, frame: FrameIndex, pixels: &[f32]) -> Result<(), EngineError> {
         self.commit()?;
-        self.current = None;
+        (self.current, self.attended) = (None, None);
         let start = std::time::Instant::now();
         self.stages.encode(pixels)?;
         self.timings.add(Stage::Encode, start.elapsed());
@@ -226,7 +229,8 @@ impl Tracker {
         Ok(())
     }
 
-    /// Conditions the current frame on what `object` remembers.
+    /// Conditions the current frame on what `object` remembers, unless that was done last: a further click on a frame
+    /// costs no more than its decoding.
     fn attend(
         &mut self,
         frame: FrameIndex,
@@ -240,7 +244,11 @@ impl Tracker {
         let look = Look { frame, direction, frames: self.video.frames, conditioning: &conditioning };
         let attended = bank::attend(&self.policy.bank, &look, |f| memory.tracked.contains(f));
         let tokens = self.vectors.gather(memory, &attended);
-        self.stages.attend(&tokens.values, &tokens.positions, &tokens.rotary)?;
+        if self.attended.as_ref() != Some(&tokens) || self.stages.probing() {
+            self.attended = None;
+            self.stages.attend(&tokens.values, &tokens.positions, &tokens.rotary)?;
+            self.attended = Some(tokens);
+        }
         self.timings.add(Stage::MemoryAttention, start.elapsed());
         Ok(())
     }

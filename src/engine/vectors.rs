@@ -11,6 +11,7 @@ use crate::base::FrameIndex;
 use crate::model::Weights;
 
 /// Memory tokens of one object for one frame, as memory attention takes them.
+#[derive(PartialEq)]
 pub(super) struct Tokens {
     pub(super) values: Vec<f32>,
     pub(super) positions: Vec<f32>,
