@@ -475,3 +475,106 @@ mod with_the_model {
         assert!(!out.exists(), "{:?}", listing(&out));
     }
 }
+
+/// A project beside its pictures: one object with masks on two of three frames, prompted on the first.
+fn project(dir: &Path) -> PathBuf {
+    use masklet::base::{BoxXyxy, FrameIndex, FramePrompts, Mask, Rle, Size};
+    use masklet::project::{Media, MediaFile, Project};
+    use masklet::session::{Edit, Session, TrackResult};
+
+    let video = pictures(dir, 3);
+    let size = Size::new(40, 30);
+    let mut session = Session::new(size, 3);
+    let object = session.add_object("Fuß", Some("foot")).expect("a free name");
+    let bounds = Some(BoxXyxy { x0: 5.0, y0: 5.0, x1: 25.0, y1: 20.0 });
+    let prompts = FramePrompts { bounds, ..FramePrompts::default() };
+    session.set_prompts(object, FrameIndex(0), prompts).expect("it fits");
+    for frame in [0, 2].map(FrameIndex) {
+        let mut mask = Mask::empty(size);
+        (5..20).for_each(|y| (5..25).for_each(|x| mask.set(x, y, true)));
+        let result = TrackResult { mask: Rle::encode(&mask), score: 3.0 };
+        session.change(Edit::SetResult { object, frame, result }).expect("it fits");
+    }
+    let media = Media::File(MediaFile::describe(&video, Some(dir)).expect("readable"));
+    let path = dir.join("работа.masklet");
+    Project::save(&path, &session, media).expect("writable");
+    path
+}
+
+#[test]
+fn a_project_is_exported_without_an_engine() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = project(dir.path());
+    let (out, again) = (dir.path().join("out"), dir.path().join("again"));
+    let export = |out: &Path, more: &[&str]| {
+        let mut arguments: Vec<&OsStr> =
+            vec!["export".as_ref(), path.as_ref(), "--out".as_ref(), out.as_ref()];
+        arguments.extend(more.iter().map(OsStr::new));
+        run(arguments)
+    };
+    let output = export(&out, &["--format", "coco,png", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(stdout(&output).lines().last().expect("lines").contains("\"finished\""));
+    let coco: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(out.join("coco.json")).expect("written"))
+            .expect("JSON");
+    assert_eq!(coco["images"].as_array().map(Vec::len), Some(3));
+    assert_eq!(coco["annotations"].as_array().map(Vec::len), Some(2));
+    assert_eq!(coco["annotations"][0]["area"], 300);
+    assert_eq!(export(&out, &["--format", "coco"]).status.code(), Some(5), "results are there already");
+    assert_eq!(export(&again, &["--format", "coco", "--from", "2"]).status.code(), Some(0));
+    assert_eq!(export(&dir.path().join("x"), &["--from", "9"]).status.code(), Some(3));
+
+    // Everything moves: the video is found beside the project. The video alone moves: it is asked for.
+    let moved = dir.path().join("moved");
+    std::fs::rename(dir.path().join("видео тест é😀 100%"), &moved).expect("renamed");
+    let elsewhere = dir.path().join("elsewhere");
+    let output = export(&elsewhere, &[]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(text.contains("--video"), "{text}");
+    assert_eq!(export(&elsewhere, &["--video", moved.to_str().expect("UTF-8")]).status.code(), Some(0));
+    std::fs::remove_file(moved.join("8.png")).expect("removed");
+    let output = export(&dir.path().join("y"), &["--video", moved.to_str().expect("UTF-8")]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("does not belong to"));
+}
+
+#[test]
+fn what_is_no_project_is_refused() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let text = dir.path().join("notes.masklet");
+    std::fs::write(&text, "hello").expect("written");
+    let out = dir.path().join("out");
+    for task in ["export", "track"] {
+        fails(3, "is no masklet project", &[task.as_ref(), text.as_ref(), "--out".as_ref(), out.as_ref()]);
+    }
+    assert!(!out.exists());
+    fails(2, "its own objects", &words("track p.masklet --out o --point 1,1"));
+    fails(2, ".masklet", &words("track p.mp4 --video q.mp4 --out o --point 1,1"));
+}
+
+#[cfg(feature = "embedded-model")]
+#[test]
+fn a_project_is_tracked_from_its_prompts() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = project(dir.path());
+    let out = dir.path().join("out");
+    let arguments: [&OsStr; 8] = [
+        "track".as_ref(),
+        path.as_ref(),
+        "--out".as_ref(),
+        out.as_ref(),
+        "--size".as_ref(),
+        "256".as_ref(),
+        "--threads".as_ref(),
+        "1".as_ref(),
+    ];
+    let output = run(arguments);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(std::fs::read_dir(out.join("masks")).expect("written").count(), 3);
+    let note: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(out.join("masklet.json")).expect("written"))
+            .expect("JSON");
+    assert_eq!(note["objects"][0]["name"], "Fuß");
+}

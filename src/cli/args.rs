@@ -21,6 +21,8 @@ pub(super) struct Arguments {
 pub(super) enum Task {
     /// Follow objects through a video and write their masks
     Track(TrackArgs),
+    /// Write the masks that a project holds
+    Export(ProjectArgs),
     /// Cut objects out of one picture
     Segment(SegmentArgs),
     /// Say what a video is
@@ -44,10 +46,13 @@ pub(super) enum Task {
 
 #[derive(Debug, Args)]
 pub(super) struct TrackArgs {
-    /// A video file or a folder of pictures
+    /// A video file, a folder of pictures, or a project (.masklet) with its own objects
     pub video: PathBuf,
     #[command(flatten)]
     pub objects: ObjectArgs,
+    /// Where a project's video is now
+    #[arg(long = "video", value_name = "FILE")]
+    pub moved: Option<PathBuf>,
     /// First frame that is wanted
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     pub from: Option<FrameIndex>,
@@ -67,6 +72,25 @@ pub(super) struct TrackArgs {
     /// How many decoded pictures may wait; 0 works in one thread
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub ahead: Option<usize>,
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ProjectArgs {
+    /// A project (.masklet)
+    pub project: PathBuf,
+    /// Where its video is now [default: where the project says, or beside it]
+    #[arg(long = "video", value_name = "FILE")]
+    pub moved: Option<PathBuf>,
+    /// First frame [default: the in mark, else the first]
+    #[arg(long, value_name = "FRAME", value_parser = frame)]
+    pub from: Option<FrameIndex>,
+    /// Last frame [default: the out mark, else the last]
+    #[arg(long, value_name = "FRAME", value_parser = frame)]
+    pub to: Option<FrameIndex>,
+    #[command(flatten)]
+    pub export: ExportArgs,
     #[command(flatten)]
     pub talk: TalkArgs,
 }

@@ -50,6 +50,7 @@ fn dispatch(arguments: Arguments, out: &mut Out) -> Exit {
             Exit::Done
         }
         Some(Task::Track(args)) => track::track(args, out),
+        Some(Task::Export(args)) => track::export(args, out),
         Some(Task::Segment(args)) => track::segment(args, out),
         Some(Task::Demo(args)) => track::demo(args, out),
         Some(Task::Info(args)) => ask::info(args, out),

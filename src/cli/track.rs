@@ -1,24 +1,25 @@
 //! The subcommands that run a job: track, segment, demo.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded, select};
 
-use super::args::{DemoArgs, ExportArgs, SegmentArgs, TalkArgs, TrackArgs};
+use super::args::{DemoArgs, ExportArgs, ProjectArgs, SegmentArgs, TalkArgs, TrackArgs};
 use super::exit::Exit;
 use super::object_args::ObjectArgs;
 use super::out::Out;
 use super::report::Report;
 use crate::base::ExportOptions;
 use crate::pipeline::{
-    Answer, Canceller, Command, Event, ExportPlan, Input, PipelineError, Query, Reach, Runner, Tools,
-    TrackJob,
+    Answer, Canceller, Command, Event, ExportPlan, Input, PipelineError, ProjectExport, ProjectSpec, Query,
+    Reach, Runner, Tools, TrackJob,
 };
 use crate::settings::Settings;
 
 /// `masklet track`.
 pub(super) fn track(args: TrackArgs, out: &mut Out) -> Exit {
-    let Some(mut job) = job(args.video.into(), args.objects, out) else { return Exit::Usage };
+    let Some(mut job) = subject(args.video, args.moved, args.objects, out) else { return Exit::Usage };
     (job.from, job.to) = (args.from, args.to);
     job.reach = match (args.backward, args.both) {
         (true, _) => Reach::Backward,
@@ -29,6 +30,13 @@ pub(super) fn track(args: TrackArgs, out: &mut Out) -> Exit {
     job.export = args.export.into();
     job.ahead = args.ahead.unwrap_or_else(|| Settings::load().ahead);
     start(job, args.talk, out)
+}
+
+/// `masklet export`.
+pub(super) fn export(args: ProjectArgs, out: &mut Out) -> Exit {
+    let ProjectArgs { project: path, moved: video, from, to, export, talk } = args;
+    let job = ProjectExport { project: ProjectSpec { path, video }, from, to, export: export.into() };
+    watch(Command::Export(Box::new(job)), talk, out)
 }
 
 /// `masklet segment`.
@@ -60,8 +68,8 @@ pub(super) fn demo(args: DemoArgs, out: &mut Out) -> Exit {
     start(job, args.talk, out)
 }
 
-impl From<std::path::PathBuf> for Input {
-    fn from(path: std::path::PathBuf) -> Self {
+impl From<PathBuf> for Input {
+    fn from(path: PathBuf) -> Self {
         Self::Path(path)
     }
 }
@@ -80,6 +88,26 @@ impl From<ExportArgs> for ExportPlan {
             let _ = options.set(setting);
         }
         Self { dir: args.out, formats, overwrite: args.overwrite, options }
+    }
+}
+
+/// The job on a project or on a video, by the file's name.
+fn subject(path: PathBuf, video: Option<PathBuf>, objects: ObjectArgs, out: &mut Out) -> Option<TrackJob> {
+    let project = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("masklet"));
+    match (project, &video) {
+        (false, None) => job(path.into(), objects, out),
+        (false, Some(_)) => {
+            out.error("--video says where a project's video is: give a .masklet file before it");
+            None
+        }
+        (true, _) if !objects.is_empty() => {
+            out.error("a project has its own objects: leave out --point, --box, --mask and --prompts");
+            None
+        }
+        (true, _) => {
+            let project = Some(ProjectSpec { path: path.clone(), video });
+            Some(TrackJob { project, ..TrackJob::new(path.into()) })
+        }
     }
 }
 

@@ -93,9 +93,33 @@ pub struct ObjectSpec {
     pub prompts: BTreeMap<FrameIndex, PromptSpec>,
 }
 
+/// A saved project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectSpec {
+    /// The `.masklet` file.
+    pub path: PathBuf,
+    /// Where its video is now, if it is not where the project says.
+    pub video: Option<PathBuf>,
+}
+
+/// Export the masks that a project holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectExport {
+    /// Which project.
+    pub project: ProjectSpec,
+    /// First frame; that of the project's in mark, else 0, when not given.
+    pub from: Option<FrameIndex>,
+    /// Last frame; that of the project's out mark, else the video's last, when not given.
+    pub to: Option<FrameIndex>,
+    /// Where to and in which formats.
+    pub export: ExportPlan,
+}
+
 /// Follow objects through a video and export their masks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrackJob {
+    /// A project that gives video, objects and prompts; the fields that name them are not looked at then.
+    pub project: Option<ProjectSpec>,
     /// What is read.
     pub input: Input,
     /// The objects; their ids are 1, 2, ... in this order.
@@ -123,6 +147,7 @@ impl TrackJob {
     /// A forward job over the whole of `input` that exports nothing.
     pub fn new(input: Input) -> Self {
         Self {
+            project: None,
             input,
             objects: Vec::new(),
             prompts_file: None,

@@ -10,7 +10,7 @@ use super::eval::EvalJob;
 use super::factory::DeviceLine;
 use super::facts::{EngineFacts, VideoFacts};
 use super::hop::ObjectMask;
-use super::job::{Input, TrackJob};
+use super::job::{Input, ProjectExport, TrackJob};
 use crate::base::{Format, FrameIndex, Generation, Timings};
 use crate::formats::Findings;
 use crate::metrics::Evaluation;
@@ -27,6 +27,8 @@ pub enum Command {
         /// Replace pictures that are there already.
         overwrite: bool,
     },
+    /// Stop what runs, keep what it finished, then write a project's masks.
+    Export(Box<ProjectExport>),
     /// Stop what runs and keep what it finished.
     Cancel,
     /// Answer a question.

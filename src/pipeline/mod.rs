@@ -20,6 +20,7 @@ mod masks;
 mod message;
 mod native;
 mod plan;
+mod project_export;
 mod prompts;
 mod runner;
 mod store;
@@ -38,7 +39,10 @@ pub use factory::{DeviceLine, EngineFactory, Tools, VideoFactory};
 pub use facts::{EngineFacts, VideoFacts};
 pub use files::Files;
 pub use hop::{Decoded, ObjectMask, Tracked, Work};
-pub use job::{EngineOptions, ExportPlan, Input, ModelChoice, ObjectSpec, PromptSpec, Reach, TrackJob};
+pub use job::{
+    EngineOptions, ExportPlan, Input, ModelChoice, ObjectSpec, ProjectExport, ProjectSpec, PromptSpec, Reach,
+    TrackJob,
+};
 pub use message::{Answer, Command, Event, Query, Summary};
 pub use native::NativeFactory;
 pub use runner::{Canceller, Runner};

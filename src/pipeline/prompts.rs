@@ -7,7 +7,7 @@ use super::PipelineError;
 use super::job::{ObjectSpec, PromptSpec, TrackJob};
 use super::plan::Prompted;
 use crate::base::{FramePrompts, Mask, Rle, Size};
-use crate::session::{PromptsFile, Session};
+use crate::session::{Change, Object, Patch, PromptsFile, Session};
 use crate::video::read_mask;
 
 /// The document of `job` for a video of `frames` pictures of `size`.
@@ -35,6 +35,26 @@ pub(super) fn document(job: &TrackJob, size: Size, frames: u32) -> Result<Sessio
         }
     }
     Ok(session)
+}
+
+/// The objects of `session` that have prompts, without their results; and the names of the others.
+///
+/// # Errors
+/// No object has prompts.
+pub(super) fn prompted_only(session: &Session) -> Result<(Session, Vec<String>), PipelineError> {
+    let (kept, left): (Vec<Object>, Vec<Object>) =
+        session.objects().iter().cloned().partition(|object| session.prompts_of(object.id).next().is_some());
+    if kept.is_empty() {
+        return Err(PipelineError::NothingToTrack);
+    }
+    let said = session.objects().iter().flat_map(|object| {
+        session
+            .prompts_of(object.id)
+            .map(|(frame, said)| Patch::Prompts(object.id, frame, Some(said.clone())))
+    });
+    let mut only = Session::new(session.size(), session.frames());
+    only.replay(&Change([Patch::Objects(kept.into())].into_iter().chain(said).collect()))?;
+    Ok((only, left.into_iter().map(|object| object.name).collect()))
 }
 
 /// Between which frames each object of `session` has prompts.

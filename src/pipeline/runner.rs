@@ -9,7 +9,7 @@ use super::computing::computing;
 use super::factory::Tools;
 use super::message::{Answer, Command, Event, Query};
 use super::token::{Generations, Token};
-use super::{PipelineError, bench, demo, eval, work};
+use super::{PipelineError, bench, demo, eval, project_export, work};
 use crate::base::Generation;
 use crate::formats;
 
@@ -78,7 +78,9 @@ impl Runner {
                 return Ok(Generation::default());
             }
             Command::Ask(_) => (&self.canceller.questions, &self.questions),
-            Command::Track(_) | Command::DrawDemo { .. } => (&self.canceller.jobs, &self.jobs),
+            Command::Track(_) | Command::Export(_) | Command::DrawDemo { .. } => {
+                (&self.canceller.jobs, &self.jobs)
+            }
         };
         let generation = generations.advance();
         let order = Order { token: generations.token(generation), command };
@@ -134,6 +136,7 @@ fn carry_out(
     let generation = token.generation();
     let answer = match command {
         Command::Track(job) => return work::track(&job, tools, token, tell),
+        Command::Export(job) => return project_export::export(&job, tools, token, tell),
         Command::DrawDemo { dir, overwrite } => return demo::draw(&dir, overwrite, token, tell),
         Command::Cancel => return Err(PipelineError::Busy),
         Command::Ask(Query::Video(input)) => Answer::Video(tools.videos.open(&input)?.info().into()),

@@ -11,13 +11,14 @@ use super::PipelineError;
 use super::computing::computing;
 use super::decode::DecodeStage;
 use super::demo::Truth;
+use super::desk::open_project;
 use super::export::{ExportStage, Setting};
 use super::factory::Tools;
 use super::hop::{Tracked, Work};
-use super::job::TrackJob;
+use super::job::{ProjectSpec, TrackJob};
 use super::message::{Event, Summary};
 use super::plan::{Pass, Plan};
-use super::prompts::{document, prompted};
+use super::prompts::{document, prompted, prompted_only};
 use super::store::Store;
 use super::token::Token;
 use super::track::TrackStage;
@@ -41,10 +42,11 @@ pub(super) fn track(
     tell: &Sender<Event>,
 ) -> Result<Event, PipelineError> {
     // What is cheap to check comes first: a typing error must not cost the time to load a model.
-    let mut source = tools.videos.open(&job.input)?;
+    let Subject { mut source, session, notes } = subject(job, tools)?;
     let info = source.info().clone();
-    let session = document(job, info.size, info.frames)?;
-    let plan = Plan::new(job.reach, (job.from, job.to), info.frames, prompted(&session))?;
+    let mut plan = Plan::new(job.reach, (job.from, job.to), info.frames, prompted(&session))?;
+    plan.warnings.extend(notes);
+    let plan = plan;
     ExportStage::check(&job.export)?;
     let shape = VideoShape { size: info.size, frames: info.frames };
     let mut engine = computing(|| tools.engines.open(shape, &job.engine))?;
@@ -100,6 +102,29 @@ pub(super) fn track(
         Ok(()) => Event::Finished(summary),
         Err(error) => Event::Failed { generation, error, kept: Some(summary) },
     })
+}
+
+/// What a job is about.
+struct Subject {
+    source: Box<dyn VideoSource>,
+    /// The objects with their prompts.
+    session: Session,
+    /// What a person should know.
+    notes: Vec<String>,
+}
+
+fn subject(job: &TrackJob, tools: &Tools) -> Result<Subject, PipelineError> {
+    if let Some(ProjectSpec { path, video }) = &job.project {
+        let found = open_project(path, video.as_deref(), tools).map_err(|missed| missed.into_error())?;
+        let (session, unprompted) = prompted_only(&found.session)?;
+        let left_out =
+            unprompted.iter().map(|name| format!("object \"{name}\" has no prompt and is left out"));
+        let notes = found.notes.into_iter().chain(left_out).collect();
+        return Ok(Subject { source: found.source, session, notes });
+    }
+    let source = tools.videos.open(&job.input)?;
+    let session = document(job, source.info().size, source.info().frames)?;
+    Ok(Subject { source, session, notes: Vec::new() })
 }
 
 /// The state of a job between its passes.

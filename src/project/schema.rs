@@ -84,8 +84,6 @@ pub(super) enum SchemaError {
     Size(Size),
     #[error("object {object}, frame {frame}: {source}")]
     Mask { object: ObjectId, frame: FrameIndex, source: RleError },
-    #[error("object {object}, frame {frame}: a score that is no number")]
-    Score { object: ObjectId, frame: FrameIndex },
     #[error("object {object}, frame {frame} is there twice")]
     Twice { object: ObjectId, frame: FrameIndex },
     #[error(transparent)]
@@ -182,9 +180,6 @@ impl StoredObject {
             patches.push(Patch::Prompts(object, *frame, Some(Arc::new(said))));
         }
         for StoredResult { frame, score, mask: text } in &self.results {
-            if !score.is_finite() {
-                return Err(SchemaError::Score { object, frame: *frame });
-            }
             let result = TrackResult { mask: mask(*frame, text)?, score: *score };
             patches.push(Patch::Result(object, *frame, Some(Arc::new(result))));
         }

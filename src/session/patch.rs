@@ -134,6 +134,9 @@ impl Session {
             Patch::Result(object, frame, result) => {
                 self.check_frame(*frame)?;
                 match result {
+                    Some(result) if !result.score.is_finite() => {
+                        Err(SessionError::Score { object: *object, frame: *frame })
+                    }
                     Some(result) if result.mask.size() != self.size => Err(SessionError::ResultSize {
                         name: object.to_string(),
                         frame: *frame,

@@ -59,6 +59,14 @@ pub enum SessionError {
         /// The picture's size.
         picture: Size,
     },
+    /// A score that is no number.
+    #[error("object {object}, frame {frame}: the score is no number")]
+    Score {
+        /// Whose.
+        object: ObjectId,
+        /// On which frame.
+        frame: FrameIndex,
+    },
     /// An id that is 0 or given twice.
     #[error("object {0} is there twice or its number is none: the file is damaged")]
     IdTaken(ObjectId),

@@ -14,23 +14,37 @@ use crate::session::Session;
 use crate::video::VideoSource;
 
 /// What was found.
-pub(super) struct Found {
-    pub(super) input: Input,
-    pub(super) source: Box<dyn VideoSource>,
-    pub(super) session: Session,
+pub(in crate::pipeline) struct Found {
+    pub(in crate::pipeline) input: Input,
+    pub(in crate::pipeline) source: Box<dyn VideoSource>,
+    pub(in crate::pipeline) session: Session,
     /// The project file and its hash.
-    pub(super) project: Option<(PathBuf, String)>,
+    pub(in crate::pipeline) project: Option<(PathBuf, String)>,
     /// The journal that is gone on with.
-    pub(super) journal: Option<Journal>,
-    pub(super) notes: Vec<String>,
+    pub(in crate::pipeline) journal: Option<Journal>,
+    pub(in crate::pipeline) notes: Vec<String>,
 }
 
 /// Why nothing was.
-pub(super) enum Missed {
+pub(in crate::pipeline) enum Missed {
     /// The video is not where it was.
     Media { project: PathBuf, media: PathBuf },
     /// Anything else.
     Failed(PipelineError),
+}
+
+impl Missed {
+    /// The same for who cannot ask.
+    pub(in crate::pipeline) fn into_error(self) -> PipelineError {
+        match self {
+            Self::Media { project, media } => PipelineError::Input(format!(
+                "the video of {} is not at {}: say where it is with --video",
+                project.display(),
+                media.display()
+            )),
+            Self::Failed(error) => error,
+        }
+    }
 }
 
 impl<E: Into<PipelineError>> From<E> for Missed {
@@ -59,6 +73,23 @@ pub(super) fn find(what: &OpenRequest, tools: &Tools) -> Result<Found, Missed> {
         }
         OpenRequest::Journal(path) => recover(path, tools),
     }
+}
+
+/// A saved project with its video, which lies at `media` if it is not where the project says.
+pub(in crate::pipeline) fn open_project(
+    path: &Path,
+    media: Option<&Path>,
+    tools: &Tools,
+) -> Result<Found, Missed> {
+    let Project { session, media: known, hash } = Project::load(path)?;
+    let mut notes = Vec::new();
+    let input = match media {
+        Some(media) => Input::Path(media.to_owned()),
+        None => locate(path, &known, &mut notes)?,
+    };
+    let source = open(tools, &input, path, (session.size(), session.frames()))?;
+    let project = Some((path.to_owned(), hash));
+    Ok(Found { input, source, session, project, journal: None, notes })
 }
 
 /// What a crash left behind.

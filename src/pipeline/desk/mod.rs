@@ -20,6 +20,7 @@ mod show;
 mod teller;
 mod workplace;
 
+pub(super) use found::{Found, open_project};
 pub use handle::Desk;
 pub use message::{DeskCommand, DeskEvent, RunId};
 pub use recover::{Folders, Recoverable, discard_recoverable, recoverable};
