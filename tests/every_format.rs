@@ -282,6 +282,30 @@ fn videos_keep_their_alpha_and_times() {
     assert!(picture.data()[(5 * 40 + 4) * 3] > 230 && picture.data()[(28 * 40 + 20) * 3] < 20);
 }
 
+/// Writes every format and the exact masks for `tests/formats/read_back.py`, which reads them with the tools of others.
+#[test]
+#[ignore = "for ./dev test-formats"]
+fn write_for_others() {
+    let out = std::path::PathBuf::from(std::env::var_os("FORMATS_OUT").expect("FORMATS_OUT names a folder"));
+    export(plan(&out.join("plain"), &formats(), &["picture=png"]), FRAMES);
+    let bare = &[Format::Coco];
+    export(plan(&out.join("counts"), bare, &["coco.masks=counts"]), FRAMES);
+    export(plan(&out.join("polygons"), bare, &["coco.masks=polygons"]), FRAMES);
+    export(plan(&out.join("challenge"), &[Format::MotsTxt], &["mots-txt.base=motschallenge"]), FRAMES);
+    let masks: Vec<Vec<String>> = (0..FRAMES)
+        .map(|frame| {
+            let text = |mask: &Mask| mask.data().iter().map(|&v| char::from(b'0' + v)).collect();
+            masks(frame).iter().map(text).collect()
+        })
+        .collect();
+    let objects = plan(&out, bare, &[]).objects;
+    let objects: Vec<_> =
+        objects.iter().map(|o| serde_json::json!({"name": o.name, "class": o.class})).collect();
+    let truth =
+        serde_json::json!({"width": SIZE.width, "height": SIZE.height, "objects": objects, "masks": masks});
+    fs::write(out.join("truth.json"), truth.to_string()).unwrap();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
 
