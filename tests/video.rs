@@ -504,6 +504,34 @@ fn damage_in_the_middle_is_no_panic() {
     }
 }
 
+/// Prints how fast frames come, in order and one by one backwards, beside the ffmpeg program that only decodes. Ours are
+/// converted to RGB too, which the second figure of ffmpeg includes.
+#[test]
+#[ignore = "a measurement: run it alone, with --release and --nocapture"]
+#[expect(clippy::print_stdout, reason = "its answer is what it prints")]
+fn decode_speed() {
+    let at = folder();
+    let path = at.path().join("speed.mp4");
+    ffmpeg(
+        "-f lavfi -i testsrc2=size=1280x720:rate=30:duration=20 -vf noise=alls=12:allf=t -c:v libx264 -preset veryfast -crf 23 -g 60 -pix_fmt yuv420p",
+        &path,
+    );
+    let timed = |what: &str, frames: u32, run: &mut dyn FnMut()| {
+        let start = std::time::Instant::now();
+        run();
+        println!("{what}: {:.0} frames a second", f64::from(frames) / start.elapsed().as_secs_f64());
+    };
+    for _ in 0..3 {
+        timed("ffmpeg -f null", 600, &mut || convert("", &path, "-f null", Path::new("-")));
+        let rgb = "-sws_flags accurate_rnd+full_chroma_int -pix_fmt rgb24 -f null";
+        timed("ffmpeg to RGB", 600, &mut || convert("", &path, rgb, Path::new("-")));
+        let mut source = open_ok(&path);
+        timed("in order", 600, &mut || (0..600).for_each(|n| drop(frame(source.as_mut(), n))));
+        timed("backwards", 300, &mut || (300..600).rev().for_each(|n| drop(frame(source.as_mut(), n))));
+        timed("at random", 40, &mut || (0..40).for_each(|n| drop(frame(source.as_mut(), n * 377 % 600))));
+    }
+}
+
 #[test]
 fn written_videos_come_back() {
     let at = folder();
