@@ -9,6 +9,8 @@ pub mod demo;
 pub mod engine;
 pub mod formats;
 pub mod ggml;
+#[cfg(feature = "gui")]
+pub mod gui;
 pub mod kernels;
 pub mod metrics;
 pub mod model;

@@ -11,8 +11,10 @@ use crate::pipeline::{EngineOptions, ModelChoice};
 
 /// Cuts objects out of video: say what you mean with a click, a box or a mask, and get its masks on every frame.
 #[derive(Debug, Parser)]
-#[command(name = "masklet", version, max_term_width = 100)]
+#[command(name = "masklet", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 pub(super) struct Arguments {
+    /// Open the window on a video, a picture folder or a .masklet project
+    pub file: Option<PathBuf>,
     #[command(subcommand)]
     pub task: Option<Task>,
 }
@@ -217,6 +219,12 @@ pub(super) struct DemoArgs {
     /// Last frame that is tracked
     #[arg(long, value_name = "FRAME", value_parser = frame)]
     pub to: Option<FrameIndex>,
+    /// Show the result in the window [default: when run in a terminal with a display]
+    #[arg(long)]
+    pub window: bool,
+    /// Never open the window
+    #[arg(long, conflicts_with = "window")]
+    pub no_window: bool,
     #[command(flatten)]
     pub engine: EngineArgs,
     #[command(flatten)]

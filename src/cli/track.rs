@@ -1,19 +1,22 @@
 //! The subcommands that run a job: track, segment, demo.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded, select};
 
 use super::args::{DemoArgs, ExportArgs, ProjectArgs, SegmentArgs, TalkArgs, TrackArgs};
+use super::demo_result::DemoResult;
 use super::exit::Exit;
 use super::object_args::ObjectArgs;
 use super::out::Out;
 use super::report::Report;
+use super::{Next, Opening};
 use crate::base::ExportOptions;
 use crate::pipeline::{
-    Answer, Canceller, Command, Event, ExportPlan, Input, PipelineError, ProjectExport, ProjectSpec, Query,
-    Reach, Runner, Tools, TrackJob,
+    Answer, Canceller, Command, Event, ExportPlan, Input, OpenRequest, PipelineError, ProjectExport,
+    ProjectSpec, Query, Reach, Runner, Tools, TrackJob,
 };
 use crate::settings::Settings;
 
@@ -53,19 +56,42 @@ pub(super) fn segment(args: SegmentArgs, out: &mut Out) -> Exit {
     start(job, args.talk, out)
 }
 
-/// `masklet demo`.
-pub(super) fn demo(args: DemoArgs, out: &mut Out) -> Exit {
+/// `masklet demo`: the result in files, and then in a window where a person is there to see it.
+pub(super) fn demo(args: DemoArgs, out: &mut Out) -> Next {
     if let Some(dir) = args.frames_only {
-        return watch(Command::DrawDemo { dir, overwrite: args.overwrite }, args.talk, out);
+        return watch(Command::DrawDemo { dir, overwrite: args.overwrite }, args.talk, out).into();
     }
-    let export = ExportPlan {
-        dir: args.out,
-        formats: args.formats,
-        overwrite: args.overwrite,
-        ..ExportPlan::default()
+    let watched = !args.talk.json && !args.talk.quiet && std::io::stdout().is_terminal() && has_display();
+    let window = cfg!(feature = "gui") && !args.no_window && (args.window || watched);
+    let (dir, formats) = (args.out, args.formats);
+    let export = ExportPlan { dir, formats, overwrite: args.overwrite, ..ExportPlan::default() };
+    let mut job = TrackJob { engine: args.engine.into(), export, to: args.to, ..TrackJob::demo() };
+    ask_to_replace(&mut job, args.talk, out);
+    let mut result = window.then(|| DemoResult::new(&job));
+    let mut report = Report::new(args.talk, out);
+    let end = drive(Command::Track(Box::new(job)), |event| {
+        if let Some(result) = &mut result {
+            result.take(event);
+        }
+        report.take(event)
+    });
+    let exit = match end {
+        Ok((exit, _)) => exit,
+        Err(error) => report.failed(&error),
     };
-    let job = TrackJob { engine: args.engine.into(), export, to: args.to, ..TrackJob::demo() };
-    start(job, args.talk, out)
+    match result.and_then(DemoResult::session) {
+        Some(session) if exit == Exit::Done => {
+            let open = Some(OpenRequest::Video(Input::Demo));
+            Next::Window(Opening { open, session: Some(session) })
+        }
+        _ => exit.into(),
+    }
+}
+
+/// Whether a window could be opened.
+fn has_display() -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    cfg!(any(windows, target_os = "macos")) || set("DISPLAY") || set("WAYLAND_DISPLAY")
 }
 
 impl From<PathBuf> for Input {
@@ -121,6 +147,11 @@ fn job(input: Input, objects: ObjectArgs, out: &mut Out) -> Option<TrackJob> {
 
 /// Starts `job`; where results are there already, a person at a terminal is asked first.
 fn start(mut job: TrackJob, talk: TalkArgs, out: &mut Out) -> Exit {
+    ask_to_replace(&mut job, talk, out);
+    watch(Command::Track(Box::new(job)), talk, out)
+}
+
+fn ask_to_replace(job: &mut TrackJob, talk: TalkArgs, out: &mut Out) {
     if !job.export.overwrite
         && !talk.json
         && !talk.quiet
@@ -128,7 +159,6 @@ fn start(mut job: TrackJob, talk: TalkArgs, out: &mut Out) -> Exit {
     {
         job.export.overwrite = out.confirm(&format!("{} is there already. Replace it?", there.display()));
     }
-    watch(Command::Track(Box::new(job)), talk, out)
 }
 
 /// Sends `command` and reports its events until the last.

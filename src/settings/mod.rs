@@ -2,7 +2,11 @@
 //! May import: base.
 //! Must not: stop the app. A missing, empty or wrong file means the defaults.
 
+mod window;
+
 use std::path::{Path, PathBuf};
+
+pub use window::{PauseSettings, WindowSettings};
 
 /// What the app remembers. Every value has a default; unknown ones are ignored.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -10,11 +14,13 @@ use std::path::{Path, PathBuf};
 pub struct Settings {
     /// How many decoded pictures may wait for the engine; 0 works in one thread.
     pub ahead: usize,
+    /// What the window remembers.
+    pub window: WindowSettings,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { ahead: 4 }
+        Self { ahead: 4, window: WindowSettings::default() }
     }
 }
 
@@ -29,7 +35,20 @@ impl Settings {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let settings: Self = serde_json::from_str(&text).unwrap_or_default();
         // A depth beyond this only costs memory.
-        Self { ahead: settings.ahead.min(64) }
+        Self { ahead: settings.ahead.min(64), window: settings.window.held() }
+    }
+
+    /// Writes the settings to `path`, under another name first, so that a full disk leaves the old ones whole.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written.
+    pub fn save_to(&self, path: &Path) -> std::io::Result<()> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let part = path.with_extension("part");
+        std::fs::write(&part, serde_json::to_vec_pretty(self)?)?;
+        std::fs::rename(&part, path)
     }
 
     /// Where the user's settings lie; `None` when the system names no home.
