@@ -340,3 +340,63 @@ impl Window {
         self.harness.run_steps(3);
     }
 }
+
+/// Not a test but a measurement: the time that the drawing thread needs a frame while an engine of 500 ms a step tracks.
+#[test]
+#[ignore = "a measurement: cargo test --release --test gui -- --ignored --nocapture"]
+#[allow(clippy::print_stdout, reason = "it prints figures")]
+fn time_of_a_frame_while_tracking() {
+    let step = std::time::Duration::from_millis(500);
+    let size = masklet::base::Size::new(1280, 720);
+    let Some(mut w) = Window::on_video(Made { frames: 2000, size, step, ..Made::default() }.tools()) else {
+        return;
+    };
+    w.click_at((400.0, 400.0), PointerButton::Primary, NONE);
+    w.settle();
+    w.key(NONE, Key::T);
+    let (before, since) = (w.app().frame_times().len(), std::time::Instant::now());
+    while since.elapsed() < std::time::Duration::from_secs(8) {
+        w.harness.step();
+        std::thread::sleep(std::time::Duration::from_millis(8));
+    }
+    let times = w.app().frame_times();
+    let drawn = times.len() - before;
+    let ms = |share| times.quantile(share).as_secs_f64() * 1e3;
+    println!("{drawn} frames in 8 s; logic and ui: p50 {:.2} ms, p99 {:.2} ms", ms(0.5), ms(0.99));
+    assert!(drawn > 8 * 50, "{drawn} frames in 8 s are fewer than 50 a second");
+    w.key(NONE, Key::Escape);
+}
+
+/// What was not saved is offered when the app starts again after it was killed.
+#[test]
+fn work_that_was_not_saved_is_recovered() {
+    let folder = tempfile::tempdir().unwrap();
+    let film = folder.path().join("film.mp4");
+    std::fs::write(&film, b"made up").unwrap();
+    let journals = folder.path().join("journals");
+    let Some(mut w) = Window::with_journals(Made::default().tools(), Some(film.as_path()), &journals) else {
+        return;
+    };
+    w.wait("the picture", |app| app.idle() && app.frame().is_some());
+    w.click_at((40.0, 40.0), PointerButton::Primary, NONE);
+    w.settle();
+    w.key(NONE, Key::T);
+    w.settle();
+    let before = w.app().session().unwrap().clone();
+    // Gone without a word: closing keeps the journal of work that was not saved.
+    drop(w);
+    let since = std::time::Instant::now();
+    loop {
+        let Some(mut w) = Window::with_journals(Made::default().tools(), None, &journals) else { return };
+        w.harness.run_steps(2);
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        w.harness.run_steps(4);
+        if w.harness.query_by_label("Recover").is_some() {
+            w.click("Recover");
+            w.wait("the work", |app| app.session().is_some_and(|s| s.same_content(&before)));
+            w.sees("not saved");
+            return;
+        }
+        assert!(since.elapsed() < std::time::Duration::from_secs(20), "the work is not offered");
+    }
+}

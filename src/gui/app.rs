@@ -356,7 +356,14 @@ impl App {
             .default_size(224.0)
             .size_range(170.0..=360.0)
             .frame(frame)
-            .show(ui, |ui| list.show(ui, &mut seen));
+            .show(ui, |ui| {
+                if let (false, Some(open)) = (self.settings.window.tour_done, &self.work.open) {
+                    let tour = Panel::bottom("tour").frame(Frame::NONE.inner_margin(Margin::symmetric(0, 8)));
+                    let away = tour.show(ui, |ui| hints::tour(ui, open, &self.keys)).inner;
+                    self.settings.window.tour_done = away;
+                }
+                list.show(ui, &mut seen);
+            });
         let inspector = &mut self.inspector;
         let choices = Panel::right("inspector")
             .resizable(true)
@@ -377,9 +384,6 @@ impl App {
             return;
         };
         self.canvas.show(ui, &self.work, open, wishes);
-        if !self.settings.window.tour_done && hints::tour(ui, open, &self.keys) {
-            self.settings.window.tour_done = true;
-        }
         if let Some(text) = self.pause_text()
             && hints::paused(ui, &text, &self.keys, wishes)
         {
@@ -401,6 +405,12 @@ impl eframe::App for App {
         let now = Instant::now();
         self.step(ctx, now);
         self.times.logic = now.elapsed();
+    }
+
+    fn on_exit(&mut self) {
+        /// Time for the desk to put the journal away; the window is gone already.
+        const LAST: Duration = Duration::from_millis(200);
+        std::thread::sleep(LAST);
     }
 
     fn ui(&mut self, ui: &mut Ui, _: &mut eframe::Frame) {

@@ -81,46 +81,35 @@ fn steps(open: &Opened, keys: &Keys) -> [Step; 3] {
     ]
 }
 
-/// The first steps, at the top left of the picture; says whether they were put away.
-pub fn tour(ui: &Ui, open: &Opened, keys: &Keys) -> bool {
+/// The first steps, below the list of objects; says whether they were put away.
+pub fn tour(ui: &mut Ui, open: &Opened, keys: &Keys) -> bool {
     let ink = Ink::of(ui.visuals());
     let mut away = false;
-    Area::new(Id::unique("masklet tour"))
-        .order(Order::Middle)
-        .pivot(Align2::LEFT_TOP)
-        .fixed_pos(ui.max_rect().left_top() + vec2(12.0, 12.0))
-        .show(ui.ctx(), |ui| {
-            Frame::popup(ui.style()).inner_margin(12).show(ui, |ui| {
-                ui.set_width(280.0);
-                ui.horizontal(|ui| {
-                    ui.strong("First steps");
-                    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                        away = icons::button(ui, Icon::Cross, "Put the first steps away", "", true, false)
-                            .clicked();
-                    });
-                });
-                let all = steps(open, keys);
-                let now = all.iter().position(|step| !step.done).unwrap_or(2);
-                for (i, step) in all.iter().enumerate() {
-                    let colour = if step.done {
-                        ink.good
-                    } else if i == now {
-                        ink.accent
-                    } else {
-                        ink.quiet
-                    };
-                    let mark = if step.done { "done" } else { "" };
-                    ui.horizontal(|ui| {
-                        ui.label(RichText::new(format!("{}.", i + 1)).color(colour).strong());
-                        ui.label(RichText::new(step.title).color(colour).strong());
-                        ui.weak(mark);
-                    });
-                    if i == now {
-                        ui.add(eframe::egui::Label::new(RichText::new(&step.text)).wrap());
-                    }
-                }
-            });
+    ui.horizontal(|ui| {
+        ui.strong("First steps");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            away = icons::button(ui, Icon::Cross, "Put the first steps away", "", true, false).clicked();
         });
+    });
+    let all = steps(open, keys);
+    let now = all.iter().position(|step| !step.done).unwrap_or(2);
+    for (i, step) in all.iter().enumerate() {
+        let colour = match step.done {
+            true => ink.good,
+            false if i == now => ink.accent,
+            false => ink.quiet,
+        };
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(format!("{}.  {}", i + 1, step.title)).color(colour).strong());
+            if step.done {
+                ui.weak("done");
+            }
+        });
+        if i == now {
+            ui.add(eframe::egui::Label::new(RichText::new(&step.text)).wrap());
+        }
+    }
+    ui.add_space(4.0);
     away
 }
 

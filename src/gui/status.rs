@@ -121,6 +121,9 @@ fn progress(work: &Work) -> Option<String> {
     if let Some(run) = &work.run {
         let speed = run.fps().map_or_else(String::new, |fps| format!(" · {fps:.1} fps"));
         let left = run.time_left().map_or_else(String::new, |left| format!(" · {} left", duration(left)));
+        if run.total == 0 {
+            return Some("tracking…".into());
+        }
         let word = if run.stopping { "stopping" } else { "tracking" };
         return Some(format!("{word} {}/{}{speed}{left}", run.done, run.total));
     }

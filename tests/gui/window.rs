@@ -1,5 +1,6 @@
 //! A window without a screen: events in, labels and pictures out.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use eframe::egui::accesskit::Role;
@@ -46,6 +47,17 @@ impl Window {
     }
 
     pub fn new(tools: Tools, open: Option<OpenRequest>) -> Option<Self> {
+        Self::build(tools, open, Folders::default())
+    }
+
+    /// A window that keeps its journals in a folder, and looks there for work that was left.
+    pub fn with_journals(tools: Tools, film: Option<&Path>, journals: &Path) -> Option<Self> {
+        let open = film.map(|film| OpenRequest::Video(Input::Path(film.into())));
+        let folders = Folders { journals: Some(journals.into()), ..Folders::default() };
+        Self::build(tools, open, folders)
+    }
+
+    fn build(tools: Tools, open: Option<OpenRequest>, folders: Folders) -> Option<Self> {
         if !can_draw() {
             return None;
         }
@@ -57,7 +69,7 @@ impl Window {
             settings_path: None,
             open,
             session: None,
-            folders: Folders::default(),
+            folders,
             native_dialogs: false,
         };
         let harness = Harness::builder()
@@ -169,7 +181,7 @@ impl Window {
 
     /// Writes a path into the dialog that asks for one.
     #[track_caller]
-    pub fn write_path(&mut self, field: &str, path: &std::path::Path, button: &str) {
+    pub fn write_path(&mut self, field: &str, path: &Path, button: &str) {
         let path = path.to_str().expect("UTF-8");
         self.harness.get_by_role_and_label(Role::TextInput, field).focus();
         self.harness.run_steps(2);

@@ -57,10 +57,7 @@ impl ExportForm {
         }
         ui.add_space(8.0);
         let why_not = self.why_not(work);
-        if let Some(session) = work.session() {
-            let objects = session.objects().iter().filter(|o| !o.hidden).count();
-            ui.weak(format!("{objects} of {} objects are visible.", session.objects().len()));
-        }
+        ui.weak("Hidden objects are written too.");
         ui.add_space(8.0);
         ui.horizontal(|ui| {
             let response =

@@ -8,7 +8,7 @@ mod sheet;
 
 use std::path::PathBuf;
 
-use eframe::egui::{Context, Id, Key, Modal, Ui};
+use eframe::egui::{Context, Frame, Id, Key, Modal, Ui};
 
 use super::files::Purpose;
 use super::keys::Keys;
@@ -62,7 +62,9 @@ impl Dialog {
     /// Draws it over the window; something came out of it when it is not `None`.
     pub fn show(&mut self, ctx: &Context, work: &Work, keys: &Keys) -> Option<Outcome> {
         let mut outcome = None;
-        let response = Modal::new(Id::unique("masklet dialog")).show(ctx, |ui: &mut Ui| {
+        let frame = Frame::popup(&ctx.global_style()).inner_margin(18);
+        let modal = Modal::new(Id::unique("masklet dialog")).frame(frame);
+        let response = modal.show(ctx, |ui: &mut Ui| {
             outcome = match self {
                 Self::Export(form) => form.show(ui, work),
                 Self::Field(field) => field.show(ui),
