@@ -326,7 +326,7 @@ impl App {
             let timeline = &mut self.timeline;
             Panel::bottom("timeline")
                 .resizable(true)
-                .default_size(150.0)
+                .default_size(184.0)
                 .size_range(90.0..=420.0)
                 .frame(bar(ui))
                 .show(ui, |ui| timeline.show(ui, &mut seen));

@@ -106,7 +106,11 @@ fn picture(size: Size, frame: FrameIndex) -> RgbFrame {
         let (x, y) = (i % width, i / width);
         let bar = x / 4 == frame.0 as usize;
         let shade = (40 + x * 60 / width) as u8;
-        pixel.copy_from_slice(&if bar { [220, 220, 90] } else { [shade, shade + (y / 4) as u8, 110] });
+        pixel.copy_from_slice(&if bar {
+            [220, 220, 90]
+        } else {
+            [shade, shade.saturating_add((y / 4) as u8), 110]
+        });
     }
     picture
 }
