@@ -40,7 +40,11 @@ impl ExportForm {
         title(ui, "Export masks");
         let mut outcome = None;
         ui.strong("Formats");
-        ScrollArea::vertical().max_height(280.0).auto_shrink([false, true]).show(ui, |ui| self.formats(ui));
+        ScrollArea::vertical()
+            .max_height(280.0)
+            .min_scrolled_height(280.0)
+            .auto_shrink([false, true])
+            .show(ui, |ui| self.formats(ui));
         ui.add_space(8.0);
         ui.strong("Folder");
         ui.horizontal(|ui| {

@@ -70,28 +70,31 @@ impl PaletteForm {
         };
         let mut picked = enter.then(|| found.get(self.chosen).copied()).flatten();
         ui.add_space(6.0);
-        ScrollArea::vertical().max_height(320.0).auto_shrink([false, true]).show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 1.0;
-            for (i, entry) in found.iter().enumerate() {
-                let can = enabled(entry.action, work);
-                let button = Button::selectable(i == self.chosen, entry.name)
-                    .right_text(eframe::egui::RichText::new(keys.hint(entry.action)).weak())
-                    .min_size(eframe::egui::vec2(ui.available_width(), 24.0));
-                let row = ui.add_enabled(can.is_ok(), button);
-                if i == self.chosen && (down || up) {
-                    row.scroll_to_me(None);
+        ScrollArea::vertical().max_height(320.0).min_scrolled_height(320.0).auto_shrink([false, true]).show(
+            ui,
+            |ui| {
+                ui.spacing_mut().item_spacing.y = 1.0;
+                for (i, entry) in found.iter().enumerate() {
+                    let can = enabled(entry.action, work);
+                    let button = Button::selectable(i == self.chosen, entry.name)
+                        .right_text(eframe::egui::RichText::new(keys.hint(entry.action)).weak())
+                        .min_size(eframe::egui::vec2(ui.available_width(), 24.0));
+                    let row = ui.add_enabled(can.is_ok(), button);
+                    if i == self.chosen && (down || up) {
+                        row.scroll_to_me(None);
+                    }
+                    if row.clicked() {
+                        picked = Some(entry);
+                    }
+                    if let Err(why) = can {
+                        row.on_disabled_hover_text(why);
+                    }
                 }
-                if row.clicked() {
-                    picked = Some(entry);
+                if found.is_empty() {
+                    ui.weak("No command has these letters.");
                 }
-                if let Err(why) = can {
-                    row.on_disabled_hover_text(why);
-                }
-            }
-            if found.is_empty() {
-                ui.weak("No command has these letters.");
-            }
-        });
+            },
+        );
         let picked = picked?;
         enabled(picked.action, work).is_ok().then(|| Outcome::Wishes(vec![Wish::Do(picked.action)]))
     }

@@ -55,14 +55,17 @@ impl Sheet {
         ui.add_space(6.0);
         let mut outcome = changed.map(Outcome::Keys);
         let mut reset = None;
-        ScrollArea::vertical().max_height(420.0).auto_shrink([false, false]).show(ui, |ui| {
-            if self.filter.trim().is_empty() {
-                mouse(ui);
-            }
-            for group in Group::ALL {
-                reset = self.group(ui, keys, group).or(reset);
-            }
-        });
+        ScrollArea::vertical().max_height(420.0).min_scrolled_height(420.0).auto_shrink([false, false]).show(
+            ui,
+            |ui| {
+                if self.filter.trim().is_empty() {
+                    mouse(ui);
+                }
+                for group in Group::ALL {
+                    reset = self.group(ui, keys, group).or(reset);
+                }
+            },
+        );
         if let Some(action) = reset {
             let mut keys = keys.clone();
             keys.reset(action);
