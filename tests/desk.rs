@@ -393,6 +393,7 @@ fn only_the_chosen_objects_are_tracked_and_the_others_stay_as_they_are() {
     let run = w.track(&[a], 4, (0, 9), Direction::Forward);
     assert_eq!(run.frames, [4, 5, 6, 7, 8, 9]);
     assert_eq!(world.count(|c| matches!(c, FakeCall::Track(_, object) if *object == b)), 0);
+    assert_eq!(world.count(|c| matches!(c, FakeCall::Recall(..))), 0, "what was wrong is not brought back");
     for frame in (0..FRAMES).map(FrameIndex) {
         assert_eq!(w.document.session().result(b, frame), before.result(b, frame));
     }

@@ -204,6 +204,19 @@ impl VideoEngine for FakeEngine {
         }
     }
 
+    fn lead(
+        &mut self,
+        frame: FrameIndex,
+        object: ObjectId,
+        _: Direction,
+    ) -> Result<Vec<FrameIndex>, EngineError> {
+        self.require(frame)?;
+        if let Some(memory) = self.objects.get_mut(&object) {
+            memory.tracked.clear();
+        }
+        Ok(Vec::new())
+    }
+
     fn recall(&mut self, frame: FrameIndex, object: ObjectId, mask: &Mask) -> Result<(), EngineError> {
         self.require(frame)?;
         self.video.check_mask(frame, object, mask)?;

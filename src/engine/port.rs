@@ -181,6 +181,19 @@ pub trait VideoEngine: Send {
     /// frames stay.
     fn forget_after(&mut self, object: ObjectId, frame: FrameIndex, direction: Direction);
 
+    /// Lets the current frame, on which `object` has prompts, lead: what was tracked on either side is forgotten, and so are
+    /// prompted frames behind it in the direction of travel whose memory contradicts what was said here; they are returned,
+    /// the nearest first.
+    ///
+    /// # Errors
+    /// `frame` is not the current one, or the device.
+    fn lead(
+        &mut self,
+        frame: FrameIndex,
+        object: ObjectId,
+        direction: Direction,
+    ) -> Result<Vec<FrameIndex>, EngineError>;
+
     /// Remembers `mask`, of the picture's size, as if `object` had been tracked onto the current frame with it. A prompted
     /// frame stays as it is.
     ///

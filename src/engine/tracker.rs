@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::bank::{self, Look};
+use super::bank::{self, Attended, Look};
 use super::choose::{self, ChooseConfig, MaskRule, Stability};
 use super::masks::{MaskResizer, MaskScale, MemoryMask};
 use super::native_model::Model;
@@ -17,6 +17,8 @@ use super::stages::{Answer, Dense, Image, ProbeSink, Stages};
 use super::vectors::{Tokens, Vectors};
 use crate::base::{FrameIndex, FramePrompts, Logits, Mask, ObjectId, RgbFrame, Stage, Timings};
 use crate::model::{Lowering, ModelError};
+
+mod lead;
 
 /// By which of the official predictors' habits pictures are prepared and answers given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -243,13 +245,19 @@ impl Tracker {
             memory.conditioning.iter().map(|(f, ..)| *f).filter(|f| *f != frame).collect();
         let look = Look { frame, direction, frames: self.video.frames, conditioning: &conditioning };
         let attended = bank::attend(&self.policy.bank, &look, |f| memory.tracked.contains(f));
-        let tokens = self.vectors.gather(memory, &attended);
+        self.attend_to(object, &attended)?;
+        self.timings.add(Stage::MemoryAttention, start.elapsed());
+        Ok(())
+    }
+
+    fn attend_to(&mut self, object: ObjectId, attended: &Attended) -> Result<(), EngineError> {
+        let memory = self.objects.get_mut(&object).expect("callers look the object up first");
+        let tokens = self.vectors.gather(memory, attended);
         if self.attended.as_ref() != Some(&tokens) || self.stages.probing() {
             self.attended = None;
             self.stages.attend(&tokens.values, &tokens.positions, &tokens.rotary)?;
             self.attended = Some(tokens);
         }
-        self.timings.add(Stage::MemoryAttention, start.elapsed());
         Ok(())
     }
 
@@ -312,19 +320,27 @@ impl Tracker {
         Ok(Record { logits, iou: 1.0, chosen: 0, ..record })
     }
 
+    /// The answer to `given`, and how it was computed.
     fn answer(
         &mut self,
         frame: FrameIndex,
         object: ObjectId,
-        start: Start,
         given: &FramePrompts,
-    ) -> Result<Record, EngineError> {
+    ) -> Result<Pending, EngineError> {
+        self.require(frame)?;
         let failed = |source| EngineError::Prompt { frame, object, source };
         given.validate(self.video.size).map_err(failed)?;
-        match &given.mask {
-            Some(mask) => self.answer_mask(&mask.decode()),
-            None => self.answer_points(frame, object, start, given),
+        let start = self.objects.get(&object).map_or(Start::Initial, |memory| self.start_of(frame, memory));
+        let answer = match &given.mask {
+            Some(mask) => self.answer_mask(&mask.decode())?,
+            None => self.answer_points(frame, object, start, given)?,
+        };
+        if matches!(start, Start::Corrected(_))
+            && let Some(answer) = self.without_memory(given, &answer)?
+        {
+            return Ok(Pending { start: Start::Initial, answer });
         }
+        Ok(Pending { start, answer })
     }
 
     fn answer_points(
@@ -438,11 +454,9 @@ impl VideoEngine for Tracker {
         object: ObjectId,
         prompts: &FramePrompts,
     ) -> Result<ObjectOutput, EngineError> {
-        self.require(frame)?;
-        let start = self.objects.get(&object).map_or(Start::Initial, |memory| self.start_of(frame, memory));
-        let answer = self.answer(frame, object, start, prompts)?;
-        let result = output(object, &answer, self.stages.size() / 4);
-        self.memory(object).pending = Some(Pending { start, answer });
+        let pending = self.answer(frame, object, prompts)?;
+        let result = output(object, &pending.answer, self.stages.size() / 4);
+        self.memory(object).pending = Some(pending);
         Ok(result)
     }
 
@@ -452,9 +466,7 @@ impl VideoEngine for Tracker {
         object: ObjectId,
         prompts: &FramePrompts,
     ) -> Result<ObjectOutput, EngineError> {
-        self.require(frame)?;
-        let start = self.objects.get(&object).map_or(Start::Initial, |memory| self.start_of(frame, memory));
-        let answer = self.answer(frame, object, start, prompts)?;
+        let Pending { answer, .. } = self.answer(frame, object, prompts)?;
         Ok(output(object, &answer, self.stages.size() / 4))
     }
 
@@ -502,6 +514,15 @@ impl VideoEngine for Tracker {
         if let Some(memory) = self.objects.get_mut(&object) {
             memory.forget_after(frame, direction);
         }
+    }
+
+    fn lead(
+        &mut self,
+        frame: FrameIndex,
+        object: ObjectId,
+        direction: Direction,
+    ) -> Result<Vec<FrameIndex>, EngineError> {
+        self.lead_from(frame, object, direction)
     }
 
     fn recall(&mut self, frame: FrameIndex, object: ObjectId, mask: &Mask) -> Result<(), EngineError> {

@@ -90,6 +90,13 @@ impl Mirror {
         self.objects.entry(object).or_default().insert(frame, Arc::new(said));
     }
 
+    /// The engine forgot the prompts of one frame.
+    pub(super) fn untold(&mut self, object: ObjectId, frame: FrameIndex) {
+        if let Some(told) = self.objects.get_mut(&object) {
+            told.remove(&frame);
+        }
+    }
+
     /// The engine forgot `object`.
     pub(super) fn forget(&mut self, object: ObjectId) {
         self.objects.remove(&object);

@@ -166,10 +166,9 @@ fn begin(
         if cancelled() {
             return Ok(());
         }
-        workplace.sync(object, None)?;
-        workplace.forget_after(object.object, request.from, request.direction);
+        workplace.start(object, request.from, request.direction)?;
     }
-    workplace.seed(&request.objects, &request.seeds)
+    workplace.seed(&request.objects, &request.seeds, request.from)
 }
 
 #[cfg(test)]

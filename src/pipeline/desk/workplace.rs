@@ -141,11 +141,17 @@ impl Workplace {
 
     /// Makes the engine remember results that the document has and the engine does not, so that a run goes on where an
     /// earlier one ended. An object without any prompt is given the nearest one as if it were a mask by hand.
-    pub(super) fn seed(&mut self, objects: &[ObjectPrompts], seeds: &[Seed]) -> Result<(), PipelineError> {
+    /// An object that was corrected on the run's first frame is given none: what lies behind is what was corrected.
+    pub(super) fn seed(
+        &mut self,
+        objects: &[ObjectPrompts],
+        seeds: &[Seed],
+        from: FrameIndex,
+    ) -> Result<(), PipelineError> {
         // The nearest comes first; memories are made in the order of a track, so that the nearest is the newest.
         for seed in seeds.iter().rev() {
             let Some(object) = objects.iter().find(|o| o.object == seed.object) else { continue };
-            if self.engine.knows(seed.object, seed.frame) {
+            if object.prompts.contains_key(&from) || self.engine.knows(seed.object, seed.frame) {
                 continue;
             }
             let nearest =
@@ -162,9 +168,26 @@ impl Workplace {
         Ok(())
     }
 
-    /// What was tracked of `object` after `frame` is stale.
-    pub(super) fn forget_after(&mut self, object: ObjectId, frame: FrameIndex, direction: Direction) {
-        self.engine.forget_after(object, frame, direction);
+    /// Prepares a run of `object` from `frame` on: where it was corrected there, the correction leads; else what was
+    /// tracked after it is stale.
+    pub(super) fn start(
+        &mut self,
+        object: &ObjectPrompts,
+        frame: FrameIndex,
+        direction: Direction,
+    ) -> Result<(), PipelineError> {
+        self.sync(object, None)?;
+        let id = object.object;
+        if !object.prompts.contains_key(&frame) {
+            self.engine.forget_after(id, frame, direction);
+            return Ok(());
+        }
+        self.encode(frame)?;
+        // What the engine forgot is told again when it is next asked for more than this run.
+        for contradicted in self.engine.lead(frame, id, direction)? {
+            self.mirror.untold(id, contradicted);
+        }
+        Ok(())
     }
 
     /// Follows `objects` onto `frame`, which is encoded.
