@@ -35,6 +35,8 @@ pub(super) enum Task {
     Bench(BenchArgs),
     /// Track the built-in clip and compare with its exact masks
     Demo(DemoArgs),
+    /// Make a project of a video and masks that you have
+    Import(ImportArgs),
     /// Say what readers would trip over in an annotation file or folder
     Validate(ValidateArgs),
     /// List the export formats and what can be set about them
@@ -147,6 +149,32 @@ pub(super) struct ValidateArgs {
     /// Which format it is to have; `masklet formats` lists all
     #[arg(long = "as", value_name = "FORMAT")]
     pub format: Format,
+    /// Answer in JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ImportArgs {
+    /// The video file or folder of pictures that the masks belong to
+    pub video: PathBuf,
+    /// The file or folder of the masks
+    pub masks: PathBuf,
+    /// Its format: png, png-binary, coco, youtube-vis or youtube-vis-results
+    #[arg(long = "as", value_name = "FORMAT")]
+    pub format: Format,
+    /// The project to make
+    #[arg(long, short, value_name = "FILE.masklet")]
+    pub project: PathBuf,
+    /// Take each object's first mask as its prompt, instead of all masks as results
+    #[arg(long)]
+    pub prompts: bool,
+    /// Number that frame 0 has in the names of files
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub start: u32,
+    /// Replace a project that is there already
+    #[arg(long)]
+    pub overwrite: bool,
     /// Answer in JSON
     #[arg(long)]
     pub json: bool,

@@ -8,6 +8,7 @@ mod ask;
 mod demo_result;
 mod exit;
 mod formats;
+mod import;
 mod model;
 mod object_args;
 mod out;
@@ -114,6 +115,7 @@ fn dispatch(task: Task, out: &mut Out) -> Exit {
         Task::Info(args) => ask::info(args, out),
         Task::Devices(args) => ask::devices(args, out),
         Task::Bench(args) => ask::bench(args, out),
+        Task::Import(args) => import::import(args, out),
         Task::Validate(args) => formats::validate(args, out),
         Task::Formats(args) => formats::list(args, out),
         Task::Eval(args) => ask::evaluate(args, out),

@@ -10,6 +10,7 @@ use super::eval::EvalJob;
 use super::factory::DeviceLine;
 use super::facts::{EngineFacts, VideoFacts};
 use super::hop::ObjectMask;
+use super::import::{ImportJob, ImportReport};
 use super::job::{Input, ProjectExport, TrackJob};
 use crate::base::{Format, FrameIndex, Generation, Timings};
 use crate::formats::Findings;
@@ -53,6 +54,8 @@ pub enum Query {
         /// Which format it is to have.
         format: Format,
     },
+    /// Make a project of a video and masks.
+    Import(ImportJob),
 }
 
 /// The answer to a [`Query`].
@@ -68,6 +71,8 @@ pub enum Answer {
     Evaluate(Evaluation),
     /// What was found.
     Validate(Findings),
+    /// What was imported.
+    Imported(ImportReport),
 }
 
 /// What a face hears.

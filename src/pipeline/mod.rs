@@ -15,6 +15,7 @@ mod factory;
 mod facts;
 mod files;
 mod hop;
+mod import;
 mod job;
 mod masks;
 mod message;
@@ -39,6 +40,7 @@ pub use factory::{DeviceLine, EngineFactory, Tools, VideoFactory};
 pub use facts::{EngineFacts, VideoFacts};
 pub use files::Files;
 pub use hop::{Decoded, ObjectMask, Tracked, Work};
+pub use import::{ImportAs, ImportJob, ImportReport};
 pub use job::{
     EngineOptions, ExportPlan, Input, ModelChoice, ObjectSpec, ProjectExport, ProjectSpec, PromptSpec, Reach,
     TrackJob,

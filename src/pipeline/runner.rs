@@ -9,7 +9,7 @@ use super::computing::computing;
 use super::factory::Tools;
 use super::message::{Answer, Command, Event, Query};
 use super::token::{Generations, Token};
-use super::{PipelineError, bench, demo, eval, project_export, work};
+use super::{PipelineError, bench, demo, eval, import, project_export, work};
 use crate::base::Generation;
 use crate::formats;
 
@@ -142,6 +142,7 @@ fn carry_out(
         Command::Ask(Query::Video(input)) => Answer::Video(tools.videos.open(&input)?.info().into()),
         Command::Ask(Query::Devices) => Answer::Devices(computing(|| Ok(tools.engines.devices()))?),
         Command::Ask(Query::Bench(job)) => Answer::Bench(computing(|| bench::run(&job, tools, token, tell))?),
+        Command::Ask(Query::Import(job)) => Answer::Imported(import::run(&job, tools)?),
         Command::Ask(Query::Validate { path, format }) => Answer::Validate(formats::validate(&path, format)),
         Command::Ask(Query::Evaluate(job)) => Answer::Evaluate(eval::run(&job, tools, token, tell)?),
     };

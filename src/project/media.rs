@@ -95,7 +95,10 @@ impl MediaFile {
     /// The video cannot be read.
     pub fn describe(video: &Path, folder: Option<&Path>) -> io::Result<Self> {
         let absolute = std::path::absolute(video)?;
-        let folder = folder.map(std::path::absolute).transpose()?;
+        // A project named without a folder lies in the current one.
+        let here =
+            |folder: &'_ Path| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.into() };
+        let folder = folder.map(|folder| std::path::absolute(here(folder))).transpose()?;
         let relative = folder.and_then(|folder| relative(&absolute, &folder));
         Ok(Self { relative, fingerprint: Fingerprint::of(video)?, absolute })
     }
