@@ -8,11 +8,32 @@ use std::process::Command;
 /// The crate whose package holds ggml under `llama.cpp/ggml`.
 const CARRIER: &str = "llama-cpp-sys-2";
 
+/// What may be said through the environment. `MASKLET_CUDA_ARCH`: CUDA architectures, as CMake wants them (`90-real`);
+/// `MASKLET_VULKAN_INCLUDE`: where newer Vulkan headers lie; `MASKLET_CPU_VARIANTS=0`: with plug-ins, one CPU variant only.
+const SETTINGS: [&str; 7] = [
+    "GGML_SOURCE_DIR",
+    "MASKLET_GGML_BUILD",
+    "MASKLET_NATIVE",
+    "MASKLET_CUDA_ARCH",
+    "MASKLET_VULKAN_INCLUDE",
+    "MASKLET_CPU_VARIANTS",
+    "DOCS_RS",
+];
+
+/// The backends beside the CPU's: cargo feature, CMake option, library.
+const BACKENDS: [(&str, &str, &str); 3] = [
+    ("CUDA", "GGML_CUDA", "ggml-cuda"),
+    ("VULKAN", "GGML_VULKAN", "ggml-vulkan"),
+    ("METAL", "GGML_METAL", "ggml-metal"),
+];
+
 fn main() {
-    for file in ["build.rs", "Cargo.lock", "vendor/CMakeLists.txt", "vendor/wrapper.h"] {
+    for file in
+        ["build.rs", "Cargo.lock", "vendor/CMakeLists.txt", "vendor/cuda/fuse.cuh", "vendor/wrapper.h"]
+    {
         println!("cargo:rerun-if-changed={file}");
     }
-    for name in ["GGML_SOURCE_DIR", "MASKLET_GGML_BUILD", "MASKLET_NATIVE", "DOCS_RS"] {
+    for name in SETTINGS {
         println!("cargo:rerun-if-env-changed={name}");
     }
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -25,7 +46,87 @@ fn main() {
     bindings(&manifest, &source);
     // docs.rs has no network and needs no library.
     if env::var_os("DOCS_RS").is_none() {
-        link(&build(&source));
+        let flags = Flags::read();
+        let built = build(&source, &flags);
+        if flags.plugins { link_shared(&built) } else { link_static(&built, &flags) }
+    }
+}
+
+fn feature(name: &str) -> bool {
+    env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
+}
+
+/// How ggml is to be built.
+struct Flags {
+    /// Backends as plug-ins beside the program, instead of inside it.
+    plugins: bool,
+    defines: Vec<(&'static str, String)>,
+}
+
+impl Flags {
+    fn read() -> Self {
+        let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+        let on = |yes: bool| if yes { "ON" } else { "OFF" }.to_owned();
+        let plugins = feature("DYNAMIC_BACKENDS");
+        let variants = plugins && set("MASKLET_CPU_VARIANTS").is_none_or(|v| v != "0");
+        // Plug-ins choose the processor's instructions at run time: ggml refuses both at once.
+        let native = !plugins && set("MASKLET_NATIVE").is_none_or(|v| v != "0");
+        let mut defines = vec![
+            ("GGML_LLAMAFILE", on(true)),
+            ("GGML_OPENMP", on(false)),
+            ("GGML_CCACHE", on(false)),
+            ("GGML_NATIVE", on(native)),
+            ("BUILD_SHARED_LIBS", on(plugins)),
+        ];
+        if plugins {
+            defines.push(("GGML_BACKEND_DL", on(true)));
+            defines.push(("GGML_CPU_ALL_VARIANTS", on(variants)));
+            defines.push(("CMAKE_INSTALL_RPATH", "$ORIGIN".into()));
+        }
+        for (name, option, _) in BACKENDS {
+            // Metal is on by itself on a Mac.
+            if feature(name) || name == "METAL" {
+                defines.push((option, on(feature(name))));
+            }
+        }
+        if feature("CUDA") {
+            // Off by itself outside llama.cpp: without it every launch costs.
+            defines.push(("GGML_CUDA_GRAPHS", on(true)));
+            defines.push(("GGML_CUDA_NCCL", on(false)));
+            // The driver's library, which is not there where releases are built, is then not needed to link.
+            defines.push(("GGML_CUDA_NO_VMM", on(true)));
+            defines.extend(set("MASKLET_CUDA_ARCH").map(|v| ("CMAKE_CUDA_ARCHITECTURES", v)));
+        }
+        if feature("VULKAN") {
+            defines.extend(set("MASKLET_VULKAN_INCLUDE").map(|v| ("Vulkan_INCLUDE_DIR", v)));
+        }
+        Self { plugins, defines }
+    }
+
+    /// A folder's name for what these flags make.
+    fn folder(&self, target: &str) -> String {
+        let value = |name| self.defines.iter().find(|(n, _)| *n == name).map_or("OFF", |(_, v)| v.as_str());
+        let mut name = format!("ggml-{target}-native-{}", value("GGML_NATIVE"));
+        for (flag, word) in [
+            ("GGML_BACKEND_DL", "plugins"),
+            ("GGML_CPU_ALL_VARIANTS", "variants"),
+            ("GGML_CUDA", "cuda"),
+            ("GGML_VULKAN", "vulkan"),
+            ("GGML_METAL", "metal"),
+        ] {
+            if value(flag) == "ON" {
+                name.push('-');
+                name.push_str(word);
+            }
+        }
+        name
+    }
+
+    /// What the folder's name does not tell of the flags; nothing in a plain build.
+    fn extra(&self) -> String {
+        let told = ["CMAKE_CUDA_ARCHITECTURES", "Vulkan_INCLUDE_DIR"];
+        let extra = self.defines.iter().filter(|(name, _)| told.contains(name));
+        extra.map(|(name, value)| format!("\n{name}={value}")).collect()
     }
 }
 
@@ -55,57 +156,113 @@ fn source_dir(manifest: &Path) -> PathBuf {
 }
 
 /// Builds ggml once per flag set, in a folder that all profiles share.
-fn build(source: &Path) -> PathBuf {
+fn build(source: &Path, flags: &Flags) -> PathBuf {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let target = env::var("TARGET").expect("cargo sets it");
-    let native = if env::var_os("MASKLET_NATIVE").is_some_and(|v| v == "0") { "OFF" } else { "ON" };
     let folder = env::var_os("MASKLET_GGML_BUILD").map_or_else(
         || out.ancestors().nth(4).expect("OUT_DIR lies four folders below target").to_path_buf(),
         PathBuf::from,
     );
-    let folder = folder.join(format!("ggml-{target}-native-{native}"));
+    let folder = folder.join(flags.folder(&target));
     std::fs::create_dir_all(&folder).expect("the target folder can be written");
     // Two cargo runs (an editor's and a shell's) must not build in it at once.
     let lock = File::create(folder.join("lock")).expect("the target folder can be written");
     lock.lock().expect("the file system has locks");
     // A registry's source never changes: what another checkout built from it serves this one too.
     let recipe = std::fs::read_to_string("vendor/CMakeLists.txt").expect("checked at the start");
-    let (stamp, wanted) = (folder.join("built-from"), format!("{}\n{recipe}", source.display()));
+    let (stamp, wanted) =
+        (folder.join("built-from"), format!("{}\n{recipe}{}", source.display(), flags.extra()));
     let fixed = env::var_os("GGML_SOURCE_DIR").is_none();
     if fixed && std::fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
         return folder;
     }
     let _ = std::fs::remove_file(&stamp);
-    let built = cmake::Config::new("vendor")
-        // Always: cmake-rs would make an unoptimised ggml for the dev profile.
-        .profile("Release")
-        .define("GGML_SOURCE_DIR", source)
-        .define("GGML_LLAMAFILE", "ON")
-        .define("GGML_OPENMP", "OFF")
-        .define("GGML_CCACHE", "OFF")
-        .define("GGML_NATIVE", native)
-        .define("BUILD_SHARED_LIBS", "OFF")
-        .out_dir(&folder)
-        .build();
+    let mut config = cmake::Config::new("vendor");
+    // Always: cmake-rs would make an unoptimised ggml for the dev profile.
+    config.profile("Release").define("GGML_SOURCE_DIR", source);
+    for (name, value) in &flags.defines {
+        config.define(name, value);
+    }
+    let built = config.out_dir(&folder).build();
     std::fs::write(stamp, wanted).expect("the target folder can be written");
     built
 }
 
 /// Static libraries, users before the used.
-fn link(built: &Path) {
-    println!("cargo:rustc-link-search=native={}", built.join("lib").display());
-    println!("cargo:rustc-link-search=native={}", built.join("lib64").display());
-    for library in ["ggml", "ggml-cpu", "ggml-base"] {
+fn link_static(built: &Path, flags: &Flags) {
+    search(built);
+    println!("cargo:rustc-link-lib=static=ggml");
+    for (_, option, library) in BACKENDS {
+        if flags.defines.iter().any(|(name, value)| *name == option && value == "ON") {
+            println!("cargo:rustc-link-lib=static={library}");
+        }
+    }
+    for library in ["ggml-cpu", "ggml-base"] {
         println!("cargo:rustc-link-lib=static={library}");
+    }
+    if feature("CUDA") {
+        for root in ["CUDAToolkit_ROOT", "CUDA_PATH"].into_iter().filter_map(env::var_os).map(PathBuf::from) {
+            println!("cargo:rustc-link-search=native={}", root.join("lib64").display());
+        }
+        for library in ["cudart", "cublas", "cublasLt"] {
+            println!("cargo:rustc-link-lib=dylib={library}");
+        }
+    }
+    let windows = env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "windows");
+    if feature("VULKAN") {
+        println!("cargo:rustc-link-lib=dylib={}", if windows { "vulkan-1" } else { "vulkan" });
     }
     match env::var("CARGO_CFG_TARGET_OS").as_deref() {
         Ok("macos") => {
             println!("cargo:rustc-link-lib=dylib=c++");
             println!("cargo:rustc-link-lib=framework=Accelerate");
+            if feature("METAL") {
+                for framework in ["Foundation", "Metal", "MetalKit"] {
+                    println!("cargo:rustc-link-lib=framework={framework}");
+                }
+            }
         }
         Ok("windows") => {}
         _ => println!("cargo:rustc-link-lib=dylib=stdc++"),
     }
+}
+
+fn search(built: &Path) {
+    println!("cargo:rustc-link-search=native={}", built.join("lib").display());
+    println!("cargo:rustc-link-search=native={}", built.join("lib64").display());
+}
+
+/// Shared libraries, which are copied beside the programs that cargo makes, with the plug-ins.
+fn link_shared(built: &Path) {
+    search(built);
+    for library in ["ggml", "ggml-base"] {
+        println!("cargo:rustc-link-lib=dylib={library}");
+    }
+    match env::var("CARGO_CFG_TARGET_OS").as_deref() {
+        Ok("macos") => println!("cargo:rustc-link-arg=-Wl,-rpath,@loader_path"),
+        Ok("windows") => {}
+        _ => println!("cargo:rustc-link-arg=-Wl,-rpath,$ORIGIN"),
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    let profile = out.ancestors().nth(3).expect("OUT_DIR lies three folders below the profile's");
+    for target in [profile.to_path_buf(), profile.join("deps")] {
+        std::fs::create_dir_all(&target).expect("the target folder can be written");
+        for folder in ["lib", "lib64", "bin"] {
+            let Ok(entries) = std::fs::read_dir(built.join(folder)) else { continue };
+            let files = entries.flatten().map(|entry| entry.path());
+            for file in files.filter(|file| is_shared(file)) {
+                let copy = target.join(file.file_name().expect("an entry of a folder has a name"));
+                // A running program may have the old file mapped: it keeps it, under no name.
+                let _ = std::fs::remove_file(&copy);
+                std::fs::copy(&file, &copy).expect("the target folder can be written");
+            }
+        }
+    }
+}
+
+fn is_shared(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.contains("ggml") && (name.contains(".so") || name.ends_with(".dylib") || name.ends_with(".dll"))
 }
 
 fn bindings(manifest: &Path, source: &Path) {
