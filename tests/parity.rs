@@ -38,7 +38,7 @@ use sha2::{Digest as _, Sha256};
 const RANDOM_SHA256: &str = "6892a52c1121eb0a691b785cbf604241051b4eafade6fa413097e7ddcbbda967";
 
 /// One thread for each test: the tests run side by side, and threads that wait for each other would only disturb them.
-const ONE_THREAD: ModelOptions = ModelOptions { threads: 1 };
+const ONE_THREAD: ModelOptions = ModelOptions::cpu(1);
 
 static SHIPPED: LazyLock<Arc<Model>> =
     LazyLock::new(|| Model::built_in(&ONE_THREAD).expect("the built-in model loads"));
@@ -320,6 +320,45 @@ fn mutants_are_noticed() {
     mutants("random-512", "future", 19, &[("memory slots by rank", by_rank)]);
 }
 
+/// All scenarios on the device that MASKLET_DEVICE names, with its own choices: how far it is from the reference.
+/// MASKLET_IOU is the least IoU, 0.99 when not given.
+#[test]
+#[ignore = "needs the device that MASKLET_DEVICE names"]
+fn the_device_agrees() {
+    let device = std::env::var("MASKLET_DEVICE").expect("MASKLET_DEVICE names it");
+    let iou =
+        std::env::var("MASKLET_IOU").map_or(0.99, |text| text.parse().expect("MASKLET_IOU is a number"));
+    let gates = Gates { logits: f32::INFINITY, iou, points: |_, _| f64::INFINITY };
+    let device = device.parse().expect("MASKLET_DEVICE is a device");
+    let options = ModelOptions { threads: 1, device, refused: Vec::new() };
+    let model = Model::built_in(&options).expect("the built-in model loads");
+    let found = model.report(512);
+    eprintln!("{}, {}; passed over: {:?}", found.device, found.precision, found.fallback);
+    assert!(found.fallback.is_empty(), "the device does not compute");
+    let mut faults = Vec::new();
+    for name in ["shipped-512", "shipped-1024"] {
+        let golden = Golden::load(name);
+        let forced = teacher::check(&model, &golden, model.lowering(), &gates);
+        report(&format!("{name}, teacher-forced"), &forced);
+        faults.extend(forced.faults);
+        for scenario in golden.scenarios() {
+            let probing =
+                (0..golden.frames()).any(|f| !golden.points(&scenario.name, FrameIndex(f)).is_empty());
+            for probing in [probing, false] {
+                let setting = Setting { probing, lowering: model.lowering(), ..official(&golden) };
+                let played = play::play(&model, &setting, &scenario);
+                let found = compare::compare(&golden, &scenario.name, &played, &gates);
+                report(
+                    &format!("{name} {}{}", scenario.name, if probing { ", stage by stage" } else { "" }),
+                    &found,
+                );
+                faults.extend(found.faults);
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} differences\n{}", faults.len(), faults.join("\n"));
+}
+
 /// Writes the 24 frames as PNG into the folder named by PARITY_FRAMES, for make_goldens.py.
 #[test]
 #[ignore = "writes files for make_goldens.py"]
@@ -345,7 +384,7 @@ fn write_answers() {
     let number = |text: String| text.parse::<u32>().expect("a number");
     let list = |name: &str| value(name).map_or(Vec::new(), |v| v.split(',').map(str::to_owned).collect());
     let model =
-        Model::load(needed("PARITY_MODEL").as_ref(), &ModelOptions::default()).expect("the model file loads");
+        Model::load(needed("PARITY_MODEL").as_ref(), &ModelOptions::cpu(0)).expect("the model file loads");
     let points: Vec<u32> = list("PARITY_POINTS").into_iter().map(number).collect();
     let folder = PathBuf::from(needed("PARITY_OUT"));
     std::fs::create_dir_all(&folder).expect("the folder can be made");

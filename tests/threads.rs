@@ -29,7 +29,7 @@ fn work(model: &Arc<Model>) -> Vec<f32> {
 #[test]
 fn trackers_share_a_model_across_threads() {
     let bytes = to_gguf_bytes(&random_checkpoint(), &ConvertOptions::default()).expect("a model");
-    let model = Model::from_bytes(bytes.into(), &ModelOptions { threads: 1 }).expect("it loads");
+    let model = Model::from_bytes(bytes.into(), &ModelOptions::cpu(1)).expect("it loads");
     let alone = work(&model);
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..3).map(|_| scope.spawn(|| work(&model))).collect();

@@ -2,6 +2,7 @@
 //! May import: nothing of this crate.
 //! Must not: do I/O, start threads, or know a model, a codec or a window.
 
+mod device;
 mod format;
 mod frame;
 mod geometry;
@@ -12,7 +13,9 @@ mod picture;
 mod prompt;
 mod rle;
 mod timings;
+mod traffic;
 
+pub use device::{DeviceChoice, DeviceFamily, Preprocess, Transport};
 pub use format::{Format, FormatFacts, UnknownFormat};
 pub use frame::{Direction, FrameIndex, FrameRange, Generation, ObjectId, Pts, Rational};
 pub use geometry::{BoxXyxy, Point, Size};
@@ -23,3 +26,4 @@ pub use picture::RgbFrame;
 pub use prompt::{Click, FramePrompts, Label, PromptError};
 pub use rle::{Rle, RleError};
 pub use timings::{Stage, Timings};
+pub use traffic::Traffic;

@@ -18,19 +18,22 @@ pub enum Stage {
     MaskDecode,
     /// Memory encoder and perceiver.
     MemoryEncode,
+    /// On devices that do it in one go: memory attention, mask decoder, memory encoder and perceiver.
+    Follow,
     /// Masks to picture size and to run lengths.
     Masks,
 }
 
 impl Stage {
     /// Every stage in the order of the work.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Decode,
         Self::Preprocess,
         Self::Encode,
         Self::MemoryAttention,
         Self::MaskDecode,
         Self::MemoryEncode,
+        Self::Follow,
         Self::Masks,
     ];
 }

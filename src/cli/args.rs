@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::model::ModelTask;
 use super::object_args::ObjectArgs;
-use crate::base::{ExportOptions, Format, FrameIndex};
+use crate::base::{DeviceChoice, ExportOptions, Format, FrameIndex, Preprocess, Transport};
 use crate::pipeline::{EngineOptions, ModelChoice};
 
 /// Cuts objects out of video: say what you mean with a click, a box or a mask, and get its masks on every frame.
@@ -124,6 +124,16 @@ pub(super) struct EngineArgs {
     /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+    /// What computes: auto, cpu, cuda, cuda:1, vulkan, vulkan:1, metal; where it cannot, the next one does
+    #[arg(long, value_name = "DEVICE", default_value_t = DeviceChoice::Auto)]
+    pub device: DeviceChoice,
+    /// How memories get to tracked frames, host or device [default: the device's own way]; the results are the same
+    #[arg(long, value_name = "WAY", hide_short_help = true)]
+    pub transport: Option<Transport>,
+    /// Where pictures are brought to the network's size: cpu, device, or verify, which does both and holds them together
+    /// [default: the device's own way]
+    #[arg(long, value_name = "WHERE", hide_short_help = true)]
+    pub preprocess: Option<Preprocess>,
 }
 
 #[derive(Debug, Args)]
@@ -292,6 +302,9 @@ impl From<EngineArgs> for EngineOptions {
             size: args.size,
             threads: args.threads.map(usize::from),
             spill: None,
+            device: args.device,
+            transport: args.transport,
+            preprocess: args.preprocess,
         }
     }
 }

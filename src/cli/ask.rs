@@ -81,6 +81,7 @@ fn tabulate(report: &BenchReport, out: &mut Out) {
         "{} on {}, {}, {} pixels",
         engine.model, engine.device, engine.precision, engine.image_size
     ));
+    engine.fallback.iter().for_each(|reason| out.say(&format!("masklet: note: {reason}")));
     out.text(&format!("  loaded in {:.0} ms", report.load_ms));
     for time in &report.stages {
         // The stage's own name in JSON is its name here.

@@ -32,7 +32,7 @@ impl<'a> Report<'a> {
             Event::Opened { video, engine, objects, total, warnings, .. } => {
                 self.names.clone_from(objects);
                 self.length(*total);
-                let all: Vec<_> = video.warnings.iter().chain(warnings).collect();
+                let all: Vec<_> = video.warnings.iter().chain(warnings).chain(&engine.fallback).collect();
                 if self.talk.json {
                     self.out.json(&json!({"event": "opened", "video": video, "engine": engine,
                         "objects": objects, "total": total, "warnings": all}));

@@ -117,6 +117,8 @@ impl VideoEngine for FakeEngine {
     fn report(&self) -> EngineReport {
         EngineReport {
             device: "fake".into(),
+            kind: "CPU".into(),
+            fallback: Vec::new(),
             precision: "f32".into(),
             model: "fake".into(),
             model_hash: "0".repeat(64),

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use super::devices::{self, Opened, StepDown};
 use super::port::EngineReport;
+use crate::base::{DeviceChoice, DeviceFamily, Preprocess, Transport};
 use crate::ggml::gguf::{Gguf, GgufError};
-use crate::ggml::{Backend, GgmlError};
-use crate::model::{Config, ModelError, Weights};
+use crate::ggml::{Backend, Found, GgmlError};
+use crate::model::{Config, Lowering, ModelError, Weights};
 
 /// Why a model cannot be loaded, with its file.
 #[derive(Debug, thiserror::Error)]
@@ -34,16 +36,30 @@ pub enum LoadError {
 }
 
 /// How a model is to be loaded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelOptions {
     /// Threads of the CPU backend; 0 means one for each core.
     pub threads: usize,
+    /// What is to compute.
+    pub device: DeviceChoice,
+    /// Devices that were tried already and failed, with the reasons.
+    pub refused: Vec<StepDown>,
+}
+
+impl ModelOptions {
+    /// The processor with `threads` threads.
+    pub const fn cpu(threads: usize) -> Self {
+        Self { threads, device: DeviceChoice::CPU, refused: Vec::new() }
+    }
 }
 
 /// An immutable model, shared by any number of trackers: `Arc<Model>`.
 pub struct Model {
     weights: Arc<Weights>,
     backend: Backend,
+    device: Found,
+    skipped: Vec<StepDown>,
+    asked: DeviceChoice,
     threads: usize,
     hash: String,
 }
@@ -92,11 +108,23 @@ impl Model {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             given => given,
         };
-        // It holds the weights; what computes is each tracker's own (see `new_backend`).
-        let backend = Backend::cpu(1)?;
-        let weights = Arc::new(Weights::load(file, &backend)?);
-        let hash = Sha256::digest(file.file_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Arc::new(Self { weights, backend, threads, hash }))
+        let mut refused = options.refused.clone();
+        loop {
+            // It holds the weights; what computes is each tracker's own (see `new_backend`).
+            let Opened { found, backend, skipped } = devices::open(options.device, 1, &refused)?;
+            let weights = match Weights::load(file, &backend) {
+                Ok(weights) => Arc::new(weights),
+                Err(ModelError::Device(error)) if found.family != DeviceFamily::Cpu => {
+                    let (family, index) = (found.family, Some(found.index));
+                    refused.push(StepDown { family, index, reason: error.to_string() });
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let hash = Sha256::digest(file.file_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+            let (device, asked) = (found, options.device);
+            return Ok(Arc::new(Self { weights, backend, device, skipped, asked, threads, hash }));
+        }
     }
 
     /// The network's configuration.
@@ -115,7 +143,34 @@ impl Model {
     /// # Errors
     /// The device.
     pub fn new_backend(&self) -> Result<Backend, GgmlError> {
-        Backend::cpu(self.threads)
+        Backend::open(&self.device, self.threads)
+    }
+
+    /// The choices for the device.
+    pub fn lowering(&self) -> Lowering {
+        match self.device.family {
+            DeviceFamily::Cpu => Lowering::cpu(),
+            DeviceFamily::Cuda => Lowering::cuda(),
+            DeviceFamily::Vulkan | DeviceFamily::Metal => Lowering::stock(),
+        }
+    }
+
+    /// How memories get to tracked frames: on a graphics card they stay there; on the processor the stages are apart.
+    pub fn transport(&self) -> Option<Transport> {
+        (self.device.family != DeviceFamily::Cpu).then_some(Transport::Device)
+    }
+
+    /// Where pictures are brought to the network's size.
+    pub fn preprocess(&self) -> Preprocess {
+        if self.device.family == DeviceFamily::Cpu { Preprocess::Cpu } else { Preprocess::Device }
+    }
+
+    /// This model's device as one that failed with `error`; `None` when the device is not to blame, and for the processor,
+    /// behind which there is nothing.
+    pub fn step_down(&self, error: &ModelError) -> Option<StepDown> {
+        let ModelError::Device(error) = error else { return None };
+        let (family, index) = (self.device.family, Some(self.device.index));
+        (family != DeviceFamily::Cpu).then(|| StepDown { family, index, reason: error.to_string() })
     }
 
     /// The device that holds the weights; it computes with one thread.
@@ -131,12 +186,28 @@ impl Model {
     /// What computes, at pictures of `size`.
     pub fn report(&self, size: u32) -> EngineReport {
         EngineReport {
-            device: format!("{}, {} threads", self.backend.name(), self.threads),
-            precision: "f32".into(),
+            device: match self.device.family {
+                DeviceFamily::Cpu => format!("{}, {} threads", self.backend.name(), self.threads),
+                _ => self.backend.name().to_owned(),
+            },
+            kind: self.device.family.to_string(),
+            fallback: self.fallback(),
+            precision: self.lowering().precision().into(),
             model: self.config().name.clone(),
             model_hash: self.hash.clone(),
             image_size: size,
         }
+    }
+
+    /// Why a better device does not compute, or the one that was asked for. A kind that this build or this machine simply
+    /// does not have is no reason, unless it was asked for.
+    fn fallback(&self) -> Vec<String> {
+        let wanted = match self.asked {
+            DeviceChoice::Only(family, _) => Some(family),
+            DeviceChoice::Auto => None,
+        };
+        let told = self.skipped.iter().filter(|step| step.index.is_some() || wanted == Some(step.family));
+        told.map(|step| format!("{}: {}", step.family, step.reason)).collect()
     }
 
     /// `size` if the network can work at it, else why not. `None` is the model's own size.

@@ -1,7 +1,9 @@
 //! What the pipeline asks of an engine: the seam between the model and everything that is not the model.
 
 pub use crate::base::Direction;
-use crate::base::{FrameIndex, FramePrompts, Logits, Mask, ObjectId, PromptError, RgbFrame, Size, Timings};
+use crate::base::{
+    FrameIndex, FramePrompts, Logits, Mask, ObjectId, PromptError, RgbFrame, Size, Timings, Traffic,
+};
 
 /// What an engine must know of a video before its first frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +58,10 @@ pub struct ObjectOutput {
 pub struct EngineReport {
     /// Device in words, e.g. "CPU, 2 threads".
     pub device: String,
+    /// Its kind: "CPU", "CUDA", "Vulkan" or "Metal".
+    pub kind: String,
+    /// Why a better device does not compute, a sentence each; empty when the first choice does.
+    pub fallback: Vec<String>,
     /// Arithmetic, e.g. "f32".
     pub precision: String,
     /// Model name.
@@ -118,6 +124,11 @@ pub enum EngineError {
 pub trait VideoEngine: Send {
     /// What computes.
     fn report(&self) -> EngineReport;
+
+    /// What crossed between the program and the device since the engine was built.
+    fn traffic(&self) -> Traffic {
+        Traffic::default()
+    }
 
     /// Each kind of work and what computes it, for a person who wants to know; empty when there is nothing to tell.
     fn explain(&self) -> Vec<(&'static str, String)> {

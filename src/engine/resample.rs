@@ -135,6 +135,42 @@ fn vertical_first(width: usize, height: usize, side: usize) -> bool {
     height > side && height - side > 2 * width.saturating_sub(side)
 }
 
+/// A pass over a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// Along the rows.
+    Across,
+    /// Along the columns.
+    Down,
+}
+
+/// The passes that bring a picture of `size` to `side` x `side`, in Pillow's order; those that change nothing are left out.
+pub(super) fn passes(size: Size, side: u32) -> Vec<Pass> {
+    let (width, height, side) = (size.width as usize, size.height as usize, side as usize);
+    let mut passes = vec![Pass::Across, Pass::Down];
+    if vertical_first(width, height, side) {
+        passes.reverse();
+    }
+    passes.retain(|pass| if *pass == Pass::Across { width != side } else { height != side });
+    passes
+}
+
+/// Pillow's filter as two dense matrices `[input, output]` whose sum it is; each weight has at most 11 significant bits.
+pub(super) fn filters(input: usize, output: usize) -> [Vec<f32>; 2] {
+    let axis = Axis::bicubic(input, output);
+    let mut dense = [vec![0.0; input * output], vec![0.0; input * output]];
+    for i in 0..output {
+        let (first, weights) = axis.taps(i);
+        for (k, &weight) in weights.iter().enumerate() {
+            let whole = (f64::from(weight) / f64::from(1u32 << TAP_PRECISION)) as f32;
+            let main = f32::from_bits(whole.to_bits() & !0x1fff);
+            dense[0][i * input + first + k] = main;
+            dense[1][i * input + first + k] = whole - main;
+        }
+    }
+    dense
+}
+
 /// Rows that a thread takes at a time.
 const ROWS: usize = 16;
 
@@ -256,6 +292,16 @@ pub struct Preprocessor {
 }
 
 impl Preprocessor {
+    /// The filter.
+    pub(super) fn interpolation(&self) -> Interpolation {
+        self.interpolation
+    }
+
+    /// The normalisation.
+    pub(super) fn normalisation(&self) -> &Normalisation {
+        &self.normalisation
+    }
+
     /// For a network that sees `side` x `side` pixels; `threads` as in [`PillowResizer::new`].
     pub fn new(
         side: u32,

@@ -6,7 +6,13 @@ use std::sync::Arc;
 
 use super::cache::Cache;
 use super::constants;
-use crate::ggml::{GgmlError, Graph, Kind, Run, Store, StoreBuilder, Tensor, Workspace};
+use super::follow::{Follow, Looked, Shared};
+use super::prepare::Prepare;
+use super::resample::Normalisation;
+use super::spill::Record;
+use super::vectors::Tokens;
+use crate::base::{RgbFrame, Traffic, Transport};
+use crate::ggml::{Backend, GgmlError, Graph, Kind, Run, Store, StoreBuilder, Tensor, Workspace};
 use crate::model::{self, Config, Features, Lowering, MemoryTokens, Net, Probe, Weights};
 
 /// Receives named intermediate tensors (channel-fastest, as they lie in memory) for comparison with the reference.
@@ -79,13 +85,16 @@ pub struct Stages {
     size: u32,
     constants: Arc<Store>,
     slot: Arc<Store>,
-    encode: Kept<Tensor>,
+    encode: Kept<()>,
+    prepare: Option<Prepare>,
     look: Kept<()>,
     looked: bool,
     attend: Cache<usize, Kept<MemoryTokens>>,
     decode: Cache<(usize, Image, DenseKind), Kept<DecodeEnds>>,
     memory: Kept<MemoryEnds>,
     scratch: Scratch,
+    follow: Option<Follow>,
+    backend: Backend,
     probe: Option<ProbeSink>,
 }
 
@@ -108,7 +117,7 @@ impl Stages {
     /// The device has too little memory.
     pub fn new(
         weights: &Arc<Weights>,
-        backend: &crate::ggml::Backend,
+        backend: &Backend,
         lowering: Lowering,
         size: u32,
         probe: Option<ProbeSink>,
@@ -123,9 +132,18 @@ impl Stages {
             memory: Workspace::new(backend)?,
         };
         let net = || Net::new(weights, lowering, probe.is_some());
-        let encode = build_encode(net()?, &slot, size);
+        let encode = build_encode(net()?, &slot);
         let look = build_look(net()?, &slot, &constants);
         let memory = build_memory(net()?, &slot, &constants, size);
+        for graph in [&encode.graph, &look.graph, &memory.graph] {
+            graph.check(backend)?;
+        }
+        // The stages that are built when they are first wanted: what the device lacks is to be said now.
+        let count = weights.config().memory_tokens() * weights.config().memory_slots as usize;
+        build_attend(net()?, &slot, &constants, count).graph.check(backend)?;
+        for kind in [DenseKind::NoMask, DenseKind::Logits, DenseKind::Mask] {
+            build_decode(net()?, &slot, &constants, size, (2, Image::Initial, kind)).graph.check(backend)?;
+        }
         Ok(Self {
             weights: weights.clone(),
             lowering,
@@ -133,14 +151,74 @@ impl Stages {
             constants,
             slot,
             encode,
+            prepare: None,
             look,
             looked: false,
             attend: Cache::new(GRAPHS),
             decode: Cache::new(GRAPHS),
             memory,
             scratch,
+            follow: None,
+            backend: backend.clone(),
             probe,
         })
+    }
+
+    /// From here on, tracked frames are one graph each, whose memories come by `transport`. Stages that hand over their
+    /// intermediate tensors stay apart.
+    ///
+    /// # Errors
+    /// The device has too little memory, or lacks an operation.
+    pub fn follow_by(&mut self, transport: Transport) -> Result<(), GgmlError> {
+        if self.probe.is_none() {
+            self.encode_prepared()?;
+            self.look()?;
+            self.follow = Some(Follow::new(&self.shared(), &self.backend, transport)?);
+        }
+        Ok(())
+    }
+
+    /// How memories get to tracked frames; `None` where the stages are apart.
+    pub fn transport(&self) -> Option<Transport> {
+        self.follow.as_ref().map(Follow::transport)
+    }
+
+    /// What crossed between the program and the device.
+    pub fn traffic(&self) -> Traffic {
+        self.backend.traffic()
+    }
+
+    fn shared(&self) -> Shared<'_> {
+        Shared {
+            weights: &self.weights,
+            lowering: self.lowering,
+            size: self.size,
+            constants: &self.constants,
+            slot: &self.slot,
+        }
+    }
+
+    /// A tracked frame of an object in one graph, if that can be: the record, and its place for [`Self::keep`].
+    pub(super) fn follow(
+        &mut self,
+        looked: &Looked,
+        tokens: impl FnOnce() -> Tokens,
+    ) -> Result<Option<(Record, Option<i32>)>, GgmlError> {
+        if !self.follow.as_ref().is_some_and(|follow| follow.fits(looked)) {
+            return Ok(None);
+        }
+        self.look()?;
+        let Some(mut follow) = self.follow.take() else { return Ok(None) };
+        let result = follow.run(&self.shared(), looked, tokens);
+        self.follow = Some(follow);
+        result.map(Some)
+    }
+
+    /// Says what became of the record that [`Self::follow`] gave.
+    pub(super) fn keep(&mut self, place: Option<i32>, record: &Arc<Record>) {
+        if let Some(follow) = &mut self.follow {
+            follow.keep(place, record);
+        }
     }
 
     /// Side of the network's picture in pixels.
@@ -161,7 +239,8 @@ impl Stages {
     /// Bytes of scratch memory.
     pub fn scratch_bytes(&self) -> usize {
         let Scratch { encode, look, attend, decode, memory } = &self.scratch;
-        [encode, look, attend, decode, memory].iter().map(|w| w.bytes()).sum()
+        let follow = self.follow.as_ref().map_or(0, Follow::bytes);
+        [encode, look, attend, decode, memory].iter().map(|w| w.bytes()).sum::<usize>() + follow
     }
 
     /// Image encoder: `pixels`, planar `[S, S, 3]`, normalised. The features stay on the device until the next call.
@@ -169,12 +248,48 @@ impl Stages {
     /// # Errors
     /// The device.
     pub fn encode(&mut self, pixels: &[f32]) -> Result<(), GgmlError> {
+        self.put_pixels(pixels);
+        self.encode_prepared()
+    }
+
+    /// What [`Self::encode_prepared`] is to encode: planar `[S, S, 3]`, normalised.
+    ///
+    /// # Panics
+    /// Another number of values.
+    pub fn put_pixels(&mut self, pixels: &[f32]) {
+        assert!(self.slot.put("pixels", pixels), "as many pixels as the network sees");
+    }
+
+    /// Image encoder over what [`Self::prepare`] left.
+    ///
+    /// # Errors
+    /// The device.
+    pub fn encode_prepared(&mut self) -> Result<(), GgmlError> {
         self.looked = false;
         let mut run = self.scratch.encode.begin(&mut self.encode.graph)?;
-        run.set_f32(self.encode.ends, pixels);
         run.compute()?;
         report(&mut self.probe, &run, &self.encode.probes);
         Ok(())
+    }
+
+    /// Resizes and normalises `picture` on the device.
+    ///
+    /// # Errors
+    /// The device has too little memory, or lacks an operation.
+    pub fn prepare(&mut self, picture: &RgbFrame, how: &Normalisation) -> Result<(), GgmlError> {
+        let fitting = self.prepare.take().filter(|prepare| prepare.size() == picture.size());
+        let mut prepare = match fitting {
+            Some(prepare) => prepare,
+            None => Prepare::new(&self.backend, &self.slot, picture.size(), self.size, how)?,
+        };
+        prepare.run(picture)?;
+        self.prepare = Some(prepare);
+        Ok(())
+    }
+
+    /// The pixels that the network is to see or has seen, planar `[S, S, 3]`, read back.
+    pub fn pixels(&self) -> Vec<f32> {
+        self.slot.get_f32("pixels").expect("it was made with the slot")
     }
 
     /// Memory attention of the encoded frame over `values` and `positions`, both `[memory, n]`, with `rotary` positions
@@ -269,6 +384,7 @@ fn slot(config: &Config, size: u32) -> StoreBuilder {
     let (hidden, side) = (config.hidden, i64::from(size));
     let square = |stride: i64| (side / stride).pow(2);
     let mut slot = StoreBuilder::new();
+    slot.add("pixels", Kind::F32, [side, side, 3, 1]);
     slot.add("s0", Kind::F32, [hidden / 8, square(4), 1, 1]);
     slot.add("s1", Kind::F32, [hidden / 4, square(8), 1, 1]);
     slot.add("embedding", Kind::F32, [hidden, square(16), 1, 1]);
@@ -277,16 +393,15 @@ fn slot(config: &Config, size: u32) -> StoreBuilder {
     slot
 }
 
-fn build_encode(mut net: Net, slot: &Arc<Store>, size: u32) -> Kept<Tensor> {
-    let side = i64::from(size);
-    let pixels = net.input([side, side, 3, 1]);
+fn build_encode(mut net: Net, slot: &Arc<Store>) -> Kept<()> {
+    let pixels = net.resident(slot, "pixels");
     let features = model::encode_image(&mut net, pixels);
     for (name, value) in [("s0", features.s0), ("s1", features.s1), ("embedding", features.embedding)] {
         let target = net.resident(slot, name);
         net.graph().write(value, target);
     }
     let (graph, probes) = net.finish();
-    Kept { graph, ends: pixels, probes }
+    Kept { graph, ends: (), probes }
 }
 
 fn build_look(mut net: Net, slot: &Arc<Store>, constants: &Arc<Store>) -> Kept<()> {

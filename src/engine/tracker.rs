@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::bank::{self, Attended, Look};
 use super::choose::{self, ChooseConfig, MaskRule, Stability};
+use super::follow::Looked;
 use super::masks::{MaskResizer, MaskScale, MemoryMask};
 use super::native_model::Model;
 use super::object::{ObjectMemory, Pending, Start, output};
@@ -15,7 +16,10 @@ use super::resample::{Interpolation, Preprocessor};
 use super::spill::{Record, SpillConfig, SpillStore};
 use super::stages::{Answer, Dense, Image, ProbeSink, Stages};
 use super::vectors::{Tokens, Vectors};
-use crate::base::{FrameIndex, FramePrompts, Logits, Mask, ObjectId, RgbFrame, Stage, Timings};
+use crate::base::{
+    FrameIndex, FramePrompts, Logits, Mask, ObjectId, Preprocess, RgbFrame, Stage, Timings, Traffic,
+    Transport,
+};
 use crate::model::{Lowering, ModelError};
 
 mod lead;
@@ -39,8 +43,12 @@ pub struct TrackerOptions {
     pub policy: Policy,
     /// How pictures are prepared and answers given.
     pub habit: Habit,
-    /// The backend's choices.
-    pub lowering: Lowering,
+    /// Another choice of ways to compute than the device's own.
+    pub lowering: Option<Lowering>,
+    /// How memories get to tracked frames; the device's own way when `None`.
+    pub transport: Option<Transport>,
+    /// Where pictures are brought to the network's size; the device's own way when `None`.
+    pub preprocess: Option<Preprocess>,
     /// Folder for a bounded, nameless file of what older frames remember, for later corrections on them. Without one,
     /// only the newest frames are remembered.
     pub spill: Option<std::path::PathBuf>,
@@ -73,6 +81,7 @@ pub struct Tracker {
     choose: ChooseConfig,
     stages: Stages,
     preprocessor: Preprocessor,
+    preprocess: Preprocess,
     prompts: PromptTable,
     vectors: Vectors,
     objects: BTreeMap<ObjectId, ObjectMemory>,
@@ -100,6 +109,7 @@ impl Tracker {
         let size = model.check_size(options.size)?;
         let (weights, config) = (model.weights(), model.config());
         let vectors = Vectors::read(weights);
+        let lowering = options.lowering.unwrap_or_else(|| model.lowering());
         let stability = match options.policy.single_mask {
             SingleMask::IfStable => {
                 Some(Stability { delta: config.stability_delta, threshold: config.stability_threshold })
@@ -110,8 +120,12 @@ impl Tracker {
             Habit::Video => (Interpolation::VideoBicubicU8, true),
             Habit::Picture => (Interpolation::ImageBilinearF32, false),
         };
+        let mut stages = Stages::new(weights, &model.new_backend()?, lowering, size, options.probe)?;
+        if let Some(transport) = options.transport.or_else(|| model.transport()) {
+            stages.follow_by(transport)?;
+        }
         Ok(Self {
-            stages: Stages::new(weights, &model.new_backend()?, options.lowering, size, options.probe)?,
+            stages,
             preprocessor: Preprocessor::new(
                 size,
                 interpolation,
@@ -119,6 +133,7 @@ impl Tracker {
                 // The engine's thread is held to one core, and so would be threads started from it.
                 1,
             ),
+            preprocess: options.preprocess.unwrap_or_else(|| model.preprocess()),
             prompts: vectors.prompt_table(weights),
             choose: ChooseConfig { stability, gate },
             model: model.clone(),
@@ -159,6 +174,27 @@ impl Tracker {
     /// Bytes of scratch memory on the device, for reports.
     pub fn scratch_bytes(&self) -> usize {
         self.stages.scratch_bytes()
+    }
+
+    /// Brings `picture` to the network's size, where the options say; the other filter is the processor's alone.
+    fn prepare(&mut self, frame: FrameIndex, picture: &RgbFrame) -> Result<(), EngineError> {
+        let on_device = self.preprocess != Preprocess::Cpu
+            && self.preprocessor.interpolation() == Interpolation::VideoBicubicU8;
+        if on_device {
+            match self.stages.prepare(picture, self.preprocessor.normalisation()) {
+                Ok(()) if self.preprocess == Preprocess::Verify => {
+                    let found = self.stages.pixels();
+                    self.preprocessor.run(picture, &mut self.pixels);
+                    return same_pixels(frame, &found, &self.pixels);
+                }
+                Ok(()) => return Ok(()),
+                // The processor can do it too; it need not be asked again for every frame.
+                Err(_) => self.preprocess = Preprocess::Cpu,
+            }
+        }
+        self.preprocessor.run(picture, &mut self.pixels);
+        self.stages.put_pixels(&self.pixels);
+        Ok(())
     }
 
     fn memory(&mut self, object: ObjectId) -> &mut ObjectMemory {
@@ -231,34 +267,56 @@ impl Tracker {
         Ok(())
     }
 
-    /// Conditions the current frame on what `object` remembers, unless that was done last: a further click on a frame
-    /// costs no more than its decoding.
-    fn attend(
-        &mut self,
-        frame: FrameIndex,
-        object: ObjectId,
-        direction: Direction,
-    ) -> Result<(), EngineError> {
-        let start = std::time::Instant::now();
+    /// What the current frame looks at of what `object` remembers.
+    fn look(&mut self, frame: FrameIndex, object: ObjectId, direction: Direction) -> Looked {
         let memory = self.objects.get_mut(&object).expect("callers look the object up first");
         let conditioning: Vec<FrameIndex> =
             memory.conditioning.iter().map(|(f, ..)| *f).filter(|f| *f != frame).collect();
         let look = Look { frame, direction, frames: self.video.frames, conditioning: &conditioning };
         let attended = bank::attend(&self.policy.bank, &look, |f| memory.tracked.contains(f));
-        self.attend_to(object, &attended)?;
-        self.timings.add(Stage::MemoryAttention, start.elapsed());
-        Ok(())
+        self.look_at(object, &attended)
     }
 
-    fn attend_to(&mut self, object: ObjectId, attended: &Attended) -> Result<(), EngineError> {
+    fn look_at(&mut self, object: ObjectId, attended: &Attended) -> Looked {
         let memory = self.objects.get_mut(&object).expect("callers look the object up first");
-        let tokens = self.vectors.gather(memory, attended);
+        self.vectors.look(memory, attended)
+    }
+
+    /// Conditions the current frame on what it looks at, unless that was done last: a further click on a frame costs no
+    /// more than its decoding.
+    fn attend(&mut self, looked: &Looked) -> Result<(), EngineError> {
+        let start = std::time::Instant::now();
+        let tokens = self.vectors.gather(looked);
         if self.attended.as_ref() != Some(&tokens) || self.stages.probing() {
             self.attended = None;
             self.stages.attend(&tokens.values, &tokens.positions, &tokens.rotary)?;
             self.attended = Some(tokens);
         }
+        self.timings.add(Stage::MemoryAttention, start.elapsed());
         Ok(())
+    }
+
+    /// A tracked answer and its memory in one go, where the device does that and no rule of a test is in the way.
+    fn follow(&mut self, object: ObjectId, frame: FrameIndex, looked: &Looked) -> Result<bool, EngineError> {
+        if self.policy.rounding != Rounding::Bf16 || self.policy.padding != Padding::Two || !self.choose.gate
+        {
+            return Ok(false);
+        }
+        let start = std::time::Instant::now();
+        let vectors = &self.vectors;
+        let Some((record, place)) = self.stages.follow(looked, || vectors.gather(looked))? else {
+            return Ok(false);
+        };
+        if !(record.score.is_finite() && record.iou.is_finite()) {
+            return Err(EngineError::NotFinite { frame });
+        }
+        self.timings.add(Stage::Follow, start.elapsed());
+        let memory = self.memory(object);
+        memory.tracked.insert(frame, record);
+        if let Some(record) = memory.tracked.get(frame) {
+            self.stages.keep(place, &record);
+        }
+        Ok(true)
     }
 
     fn decode(&mut self, image: Image, sparse: &[f32], dense: Dense<'_>) -> Result<Answer, EngineError> {
@@ -353,7 +411,8 @@ impl Tracker {
         let image = match start {
             Start::Initial | Start::Absent => Image::Initial,
             Start::Corrected(direction) => {
-                self.attend(frame, object, direction)?;
+                let looked = self.look(frame, object, direction);
+                self.attend(&looked)?;
                 Image::Conditioned
             }
         };
@@ -417,7 +476,13 @@ impl Tracker {
         {
             return Ok(output(object, &record, side));
         }
-        self.attend(frame, object, direction)?;
+        let looked = self.look(frame, object, direction);
+        if self.follow(object, frame, &looked)?
+            && let Some(record) = self.memory(object).tracked.get(frame)
+        {
+            return Ok(output(object, &record, side));
+        }
+        self.attend(&looked)?;
         let sparse = self.no_prompt(true);
         let answer = self.decode(Image::Conditioned, &sparse.tokens, Dense::NoMask)?;
         let mut record = self.decide(&answer, sparse.multi);
@@ -428,9 +493,32 @@ impl Tracker {
     }
 }
 
+/// Whether what the device prepared is what the processor did: all within a step of a byte, nearly all the same.
+fn same_pixels(frame: FrameIndex, found: &[f32], expected: &[f32]) -> Result<(), EngineError> {
+    /// A little more than 1/255 in the smallest standard deviation.
+    const STEP: f32 = 0.0178;
+    /// Of a million values.
+    const OTHERS: usize = 500;
+    let apart = |(a, b): (&f32, &f32)| if a.is_nan() { f32::INFINITY } else { (a - b).abs() };
+    let worst = found.iter().zip(expected).map(apart).fold(0.0, f32::max);
+    let others = found.iter().zip(expected).map(apart).filter(|far| *far > 1e-4).count();
+    if worst <= STEP && others * 1_000_000 <= found.len() * OTHERS {
+        return Ok(());
+    }
+    let count = found.len();
+    Err(EngineError::Device(format!(
+        "frame {frame}: the device prepared {others} of {count} values otherwise than the processor, by up to {worst}: use \
+         --preprocess cpu"
+    )))
+}
+
 impl VideoEngine for Tracker {
     fn report(&self) -> EngineReport {
         self.model.report(self.stages.size())
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.stages.traffic()
     }
 
     fn explain(&self) -> Vec<(&'static str, String)> {
@@ -439,13 +527,16 @@ impl VideoEngine for Tracker {
 
     fn encode(&mut self, frame: FrameIndex, picture: &RgbFrame) -> Result<(), EngineError> {
         self.video.check(frame, picture)?;
+        self.commit()?;
+        (self.current, self.attended) = (None, None);
         let start = std::time::Instant::now();
-        let mut pixels = std::mem::take(&mut self.pixels);
-        self.preprocessor.run(picture, &mut pixels);
+        self.prepare(frame, picture)?;
         self.timings.add(Stage::Preprocess, start.elapsed());
-        let result = self.encode_pixels(frame, &pixels);
-        self.pixels = pixels;
-        result
+        let start = std::time::Instant::now();
+        self.stages.encode_prepared()?;
+        self.timings.add(Stage::Encode, start.elapsed());
+        self.current = Some(frame);
+        Ok(())
     }
 
     fn prompt(

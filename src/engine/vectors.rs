@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::bank::Attended;
+use super::follow::Looked;
 use super::object::ObjectMemory;
 use super::positions;
 use super::prompts::PromptTable;
@@ -62,23 +63,30 @@ impl Vectors {
         pointers[usize::from(token) * width..][..width].to_vec()
     }
 
-    /// The tokens of `attended`: spatial memories, then pointers cut into tokens of the memory's width.
-    pub(super) fn gather(&self, memory: &mut ObjectMemory, attended: &Attended) -> Tokens {
+    /// The records of `attended`.
+    pub(super) fn look(&self, memory: &mut ObjectMemory, attended: &Attended) -> Looked {
+        let mut looked = Looked::default();
+        for entry in &attended.spatial {
+            looked.memories.extend(recall(memory, entry.frame).map(|record| (record, entry.slot)));
+        }
+        looked.pointers.extend(attended.pointers.iter().filter_map(|&frame| recall(memory, frame)));
+        looked
+    }
+
+    /// The tokens of `looked`: spatial memories, then pointers cut into tokens of the memory's width.
+    pub(super) fn gather(&self, looked: &Looked) -> Tokens {
         let (mut values, mut positions) = (Vec::new(), Vec::new());
         let mut entries = 0;
-        for entry in &attended.spatial {
-            let Some(record) = recall(memory, entry.frame) else { continue };
+        for (record, slot) in &looked.memories {
             values.extend_from_slice(&record.memory);
-            let temporal = &self.temporal[entry.slot as usize * self.width..][..self.width];
+            let temporal = &self.temporal[*slot as usize * self.width..][..self.width];
             let places = self.memory_positions.chunks_exact(self.width);
             positions.extend(places.flat_map(|place| place.iter().zip(temporal).map(|(p, t)| p + t)));
             entries += 1;
         }
         let spatial = values.len();
-        for &frame in &attended.pointers {
-            if let Some(record) = recall(memory, frame) {
-                values.extend_from_slice(&record.pointer);
-            }
+        for record in &looked.pointers {
+            values.extend_from_slice(&record.pointer);
         }
         positions.resize(values.len(), 0.0);
         let pointer_tokens = (values.len() - spatial) / self.width;

@@ -4,8 +4,10 @@
 
 mod ffi;
 pub mod gguf;
+#[cfg(any(test, feature = "dynamic-backends"))]
+mod plugin;
 
 pub use ffi::{
-    Addition, Backend, Builder, Conv, GgmlError, Graph, Kind, Picture, Run, Store, StoreBuilder, Tensor,
-    Workspace,
+    Addition, Backend, Builder, Conv, Found, GgmlError, Graph, Kind, Picture, Run, Store, StoreBuilder,
+    Tensor, Workspace, found,
 };

@@ -19,6 +19,38 @@ pub struct Lowering {
     pub variant: Variant,
     /// Whose kernels.
     pub kernels: Kernels,
+    /// How ggml computes dense convolutions.
+    pub stem: Stem,
+    /// What its products are computed in.
+    pub arithmetic: Arithmetic,
+}
+
+/// How ggml computes a dense convolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stem {
+    /// Patches side by side, then a matrix product.
+    Patches,
+    /// One operation with f16 weights and f32 sums.
+    DirectF16,
+}
+
+/// What a device's products are computed in; sums are f32 everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// Single precision.
+    F32,
+    /// NVIDIA's 19-bit floats.
+    Tf32,
+}
+
+impl Lowering {
+    /// The arithmetic in words.
+    pub fn precision(&self) -> &'static str {
+        match self.arithmetic {
+            Arithmetic::F32 => "f32",
+            Arithmetic::Tf32 => "TF32, f32 sums",
+        }
+    }
 }
 
 impl Lowering {
@@ -35,9 +67,20 @@ impl Lowering {
         Self { kernels: Kernels::Own(level), ..Self::stock() }
     }
 
+    /// For CUDA: as [`Self::stock`], with the dense convolutions at the start as one operation in f16. Other products
+    /// are in TF32, which has as many bits; sums are f32.
+    pub fn cuda() -> Self {
+        Self { stem: Stem::DirectF16, arithmetic: Arithmetic::Tf32, ..Self::stock() }
+    }
+
     /// What every ggml backend can compute: f32 weights, explicit attention, ggml's own kernels.
     pub fn stock() -> Self {
-        Self { variant: Variant::default(), kernels: Kernels::Ggml }
+        Self {
+            variant: Variant::default(),
+            kernels: Kernels::Ggml,
+            stem: Stem::Patches,
+            arithmetic: Arithmetic::F32,
+        }
     }
 }
 

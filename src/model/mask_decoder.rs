@@ -17,6 +17,42 @@ pub struct Decoded {
     pub pointers: Tensor,
 }
 
+/// The decoder's answer on a tracked frame: the best candidate, blanked when the object is absent.
+#[derive(Clone, Copy, Debug)]
+pub struct Followed {
+    /// Logits `[(S / 4)^2]`.
+    pub mask: Tensor,
+    /// Object pointer `[hidden]`.
+    pub pointer: Tensor,
+    /// Which candidate, from 0, as f32 `[1]`.
+    pub best: Tensor,
+}
+
+/// Chooses among the candidates by the rule for tracked frames, on the device: nothing has to be read back before the
+/// memory is encoded. `absent` is the logit of every pixel of an object that is not there.
+pub fn follow(net: &mut Net, decoded: Decoded, absent: f32) -> Followed {
+    let candidates = net.config().multimasks;
+    let one_to = |net: &mut Net, all, axis| net.graph().slice(all, axis, 1, candidates);
+    let iou = one_to(net, decoded.iou, 0);
+    let iou = net.graph().cont(iou);
+    let best = net.graph().argmax(iou);
+    let masks = one_to(net, decoded.masks, 1);
+    let pointers = one_to(net, decoded.pointers, 1);
+    let mask = net.graph().get_rows(masks, best);
+    let pointer = net.graph().get_rows(pointers, best);
+    let present = net.graph().step(decoded.score);
+    let blank = net.graph().scale_bias(present, -absent, absent);
+    let mask = net.graph().mul(mask, present);
+    let mask = net.graph().add(mask, blank);
+    let nobody = net.weight("no_obj_ptr");
+    let missing = net.graph().scale_bias(present, -1.0, 1.0);
+    let nobody = net.graph().mul(nobody, missing);
+    let pointer = net.graph().mul(pointer, present);
+    let pointer = net.graph().add(pointer, nobody);
+    let best = net.graph().to_f32(best);
+    Followed { mask, pointer, best }
+}
+
 /// Decodes `sparse` prompts `[hidden, n]` over `image` `[hidden, T]` (the embedding with memory and dense prompt added);
 /// `positions` is the dense position encoding `[hidden, T]`.
 pub fn decode(

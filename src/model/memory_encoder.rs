@@ -21,6 +21,18 @@ pub fn encode_memory(net: &mut Net, embedding: Tensor, mask: Tensor, sine: Tenso
     net.graph().output(memory)
 }
 
+/// [`encode_memory`] of a tracked answer, whose logits `[(S / 4)^2]` are brought to the mask on the device, and rounded as
+/// memories are stored.
+pub fn encode_followed(net: &mut Net, embedding: Tensor, logits: Tensor, side: i64, sine: Tensor) -> Tensor {
+    let (scale, bias) = (net.config().sigmoid_scale, net.config().sigmoid_bias);
+    let low = net.graph().reshape(logits, [side / 4, side / 4, 1, 1]);
+    let mask = net.graph().resize(low, side, side);
+    let mask = net.graph().sigmoid(mask);
+    let mask = net.graph().scale_bias(mask, scale, bias);
+    let memory = encode_memory(net, embedding, mask, sine);
+    net.graph().round_bf16(memory)
+}
+
 fn downsample_mask(net: &mut Net, mask: Tensor) -> Tensor {
     let p = "memory_encoder.mask_downsampler.encoder";
     let mut x = mask;

@@ -21,12 +21,12 @@ mod variant;
 mod weights;
 
 pub use config::{Config, ModelError};
-pub use lowering::{Kernels, Lowering};
-pub use mask_decoder::{Decoded, decode};
+pub use lowering::{Arithmetic, Kernels, Lowering, Stem};
+pub use mask_decoder::{Decoded, Followed, decode, follow};
 pub use memory_attention::{MemoryTokens, attend, look_at_itself};
-pub use memory_encoder::encode_memory;
+pub use memory_encoder::{encode_followed, encode_memory};
 pub use neck::{Features, encode_image};
 pub use net::{Net, Probe};
-pub use prompt_encoder::{embed_mask, no_mask, no_memory, pointer_mask};
+pub use prompt_encoder::{embed_mask, no_mask, no_memory, no_prompt, pointer_mask};
 pub use variant::{Gelu, PerceiverPositions, Variant};
 pub use weights::Weights;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Config, Gelu, Kernels, Lowering, Weights};
+use super::{Config, Gelu, Kernels, Lowering, Stem, Weights};
 use crate::ggml::{Addition, Builder, Conv, GgmlError, Graph, Kind, Picture, Store, Tensor};
 use crate::kernels::{Activation, Angles, Panels};
 
@@ -208,6 +208,16 @@ impl Net {
         }
         let kernel = self.weight(&format!("{p}.weight"));
         let bias = self.weight(&format!("{p}.bias"));
+        if self.lowering.stem == Stem::DirectF16 {
+            let y = self.graph.convolve_f16(kernel, picture, conv);
+            let [width, height, channels, _] = self.graph.shape(y);
+            // As a plain transposition, which backends are fast at.
+            let y = self.graph.reshape(y, [width * height, channels, 1, 1]);
+            let y = self.graph.transpose(y);
+            let y = self.graph.cont(y);
+            let y = self.graph.reshape(y, [channels, width, height, 1]);
+            return self.graph.add(y, bias);
+        }
         let patches = self.graph.im2col(kernel, picture, conv);
         let [width, height, channels, outputs] = self.graph.shape(kernel);
         let flat = self.graph.reshape(kernel, [width * height * channels, outputs, 1, 1]);
@@ -263,8 +273,11 @@ impl Net {
 
     /// Channel-fastest `[C, W, H]` to planar `[W, H, C]`.
     pub(super) fn planar(&mut self, x: Tensor) -> Tensor {
-        let x = self.graph.permute(x, [2, 0, 1, 3]);
-        self.graph.cont(x)
+        let [channels, width, height, _] = self.graph.shape(x);
+        let x = self.tokens(x);
+        let x = self.graph.transpose(x);
+        let x = self.graph.cont(x);
+        self.graph.reshape(x, [width, height, channels, 1])
     }
 
     /// A map `[C, W, H]` from `[C, W * H]`, square.

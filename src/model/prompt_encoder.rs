@@ -31,3 +31,10 @@ pub fn pointer_mask(net: &mut Net, mask: Tensor) -> Tensor {
     let x = net.conv("mask_downsample", mask, Conv { stride: 4, pad: 0 });
     net.planar(x)
 }
+
+/// The tokens that say "no prompt": `[hidden, 2]`.
+pub fn no_prompt(net: &mut Net) -> Tensor {
+    let hidden = net.config().hidden;
+    let token = net.weight("prompt_encoder.not_a_point");
+    net.graph().repeat(token, [hidden, 2, 1, 1])
+}

@@ -12,7 +12,7 @@ use super::masks::object_mask;
 use super::message::Event;
 use super::prompts::document;
 use super::token::Token;
-use crate::base::{FrameIndex, Stage, Timings};
+use crate::base::{FrameIndex, Stage, Timings, Traffic};
 use crate::engine::masks::MaskResizer;
 use crate::engine::{Direction, VideoEngine, VideoShape};
 use crate::session::Session;
@@ -39,6 +39,31 @@ pub struct StageTime {
     pub runs: u32,
 }
 
+/// What crosses between the program and the device on a frame. On the processor crossing is only a copy.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+pub struct FrameTraffic {
+    /// Bytes to the device.
+    pub bytes_up: f64,
+    /// Bytes from it.
+    pub bytes_down: f64,
+    /// Graphs that are started.
+    pub graphs: f64,
+    /// Operations in them.
+    pub operations: f64,
+}
+
+impl FrameTraffic {
+    fn between(before: Traffic, after: Traffic, frames: u32) -> Self {
+        let each = |before: u64, after: u64| after.saturating_sub(before) as f64 / f64::from(frames.max(1));
+        Self {
+            bytes_up: each(before.bytes_up, after.bytes_up),
+            bytes_down: each(before.bytes_down, after.bytes_down),
+            graphs: each(before.graphs, after.graphs),
+            operations: each(before.operations, after.operations),
+        }
+    }
+}
+
 /// What was measured.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct BenchReport {
@@ -56,6 +81,8 @@ pub struct BenchReport {
     pub frame_ms: [f64; 2],
     /// Milliseconds from a click to its answer on a frame that is encoded already: the middle of five.
     pub click_ms: f64,
+    /// What crossed between the program and the device, a frame.
+    pub traffic: FrameTraffic,
     /// Each kind of work and what computes it.
     pub choices: Vec<(&'static str, String)>,
     /// The stages in the order of the work.
@@ -63,6 +90,9 @@ pub struct BenchReport {
     /// Largest amount of memory that the process held, in bytes; `None` where the system does not say.
     pub peak_memory: Option<u64>,
 }
+
+/// Pictures that are held at once.
+const PICTURES: u32 = 24;
 
 /// Frames that run before those that count: the memory bank is full after seven.
 const WARM_UP: u32 = 8;
@@ -94,7 +124,14 @@ pub(super) fn run(
     }
     let total = job.frames.max(1).saturating_add(WARM_UP);
     let mut timings = Timings::default();
+    let mut before = engine.traffic();
     let (mut times, mut resizer) = (Vec::new(), MaskResizer::new());
+    // Decoded beforehand: in the pauses between frames a graphics card would slow its clocks.
+    let kept = info.frames.min(PICTURES);
+    let mut decoding = Timings::default();
+    let pictures: Vec<_> = (0..kept)
+        .map(|at| decoding.measure(Stage::Decode, || source.frame(FrameIndex(at))))
+        .collect::<Result<_, _>>()?;
     for step in 0..total {
         if token.cancelled() {
             return Err(PipelineError::Cancelled);
@@ -103,11 +140,11 @@ pub(super) fn run(
             let _ = engine.take_timings();
             timings = Timings::default();
             times.clear();
+            before = engine.traffic();
         }
-        let frame = there_and_back(step + 1, info.frames);
-        let picture = timings.measure(Stage::Decode, || source.frame(frame))?;
+        let frame = there_and_back(step + 1, kept);
         let start = Instant::now();
-        engine.encode(frame, &picture)?;
+        engine.encode(frame, &pictures[frame.0 as usize])?;
         let outputs = engine.track(frame, Direction::Forward)?;
         timings.measure(Stage::Masks, || {
             let masks = outputs.iter().map(|o| object_mask(&mut resizer, o, info.size));
@@ -118,7 +155,9 @@ pub(super) fn run(
         let _ = tell.send(Event::Progress { generation: token.generation(), what, done: step + 1, total });
     }
     timings.merge(&engine.take_timings());
-    let click_ms = clicks(engine.as_mut(), &session, there_and_back(total, info.frames))?;
+    timings.merge(&decoding);
+    let traffic = FrameTraffic::between(before, engine.traffic(), job.frames.max(1));
+    let click_ms = clicks(engine.as_mut(), &session, there_and_back(total, kept))?;
     let sum: Duration = times.iter().sum();
     times.sort();
     let ms = |at: usize| times.get(at).map_or(0.0, |t| t.as_secs_f64() * 1e3);
@@ -134,6 +173,7 @@ pub(super) fn run(
         load_ms: load.as_secs_f64() * 1e3,
         frame_ms: [ms(times.len() / 2), ms(times.len() - 1)],
         click_ms,
+        traffic,
         choices: engine.explain(),
         stages: stages.filter(|s| s.runs > 0).collect(),
         peak_memory: peak_memory(),

@@ -169,7 +169,7 @@ fn output(error: formats::ExportError) -> PipelineError {
 }
 
 fn stamp(setting: &Setting<'_>) -> Stamp {
-    let EngineReport { device, precision, model, model_hash, image_size } = setting.report.clone();
+    let EngineReport { device, precision, model, model_hash, image_size, .. } = setting.report.clone();
     let reach = match setting.plan.reach {
         Reach::Forward => "forward",
         Reach::Backward => "backward",

@@ -54,6 +54,10 @@ impl From<&VideoInfo> for VideoFacts {
 pub struct EngineFacts {
     /// Device in words.
     pub device: String,
+    /// Its kind: "CPU", "CUDA", "Vulkan" or "Metal".
+    pub kind: String,
+    /// Why a better device does not compute, a sentence each; empty when the first choice does.
+    pub fallback: Vec<String>,
     /// Arithmetic, e.g. "f32".
     pub precision: String,
     /// Model name.
@@ -66,7 +70,7 @@ pub struct EngineFacts {
 
 impl From<EngineReport> for EngineFacts {
     fn from(report: EngineReport) -> Self {
-        let EngineReport { device, precision, model, model_hash, image_size } = report;
-        Self { device, precision, model, model_hash, image_size }
+        let EngineReport { device, kind, fallback, precision, model, model_hash, image_size } = report;
+        Self { device, kind, fallback, precision, model, model_hash, image_size }
     }
 }

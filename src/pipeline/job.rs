@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::base::{BoxXyxy, Click, ExportOptions, Format, FrameIndex};
+use crate::base::{BoxXyxy, Click, DeviceChoice, ExportOptions, Format, FrameIndex, Preprocess, Transport};
 
 /// What is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +49,12 @@ pub struct EngineOptions {
     /// Folder for a bounded file of what older frames remember, for later corrections on them; without one only the
     /// newest frames are remembered.
     pub spill: Option<PathBuf>,
+    /// What is to compute.
+    pub device: DeviceChoice,
+    /// How memories get to tracked frames; the device's own way when not given.
+    pub transport: Option<Transport>,
+    /// Where pictures are brought to the network's size; the device's own way when not given.
+    pub preprocess: Option<Preprocess>,
 }
 
 /// Where results go.

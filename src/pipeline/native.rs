@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::PipelineError;
 use super::factory::{DeviceLine, EngineFactory};
 use super::job::{EngineOptions, ModelChoice};
-use crate::engine::{Habit, Model, ModelOptions, Tracker, TrackerOptions, VideoEngine, VideoShape};
+use crate::engine::{Habit, Model, ModelOptions, StepDown, Tracker, TrackerOptions, VideoEngine, VideoShape};
 
 /// Makes engines that run EdgeTAM on ggml. The last model is kept, so that several videos in turn load it once.
 #[derive(Default)]
@@ -14,8 +14,9 @@ pub struct NativeFactory {
 }
 
 impl NativeFactory {
-    fn model(&self, options: &EngineOptions) -> Result<Arc<Model>, PipelineError> {
-        let how = ModelOptions { threads: options.threads.unwrap_or(0) };
+    fn model(&self, options: &EngineOptions, refused: &[StepDown]) -> Result<Arc<Model>, PipelineError> {
+        let refused = refused.to_vec();
+        let how = ModelOptions { threads: options.threads.unwrap_or(0), device: options.device, refused };
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((choice, with, model)) = &*kept
             && *choice == options.model
@@ -39,12 +40,23 @@ impl EngineFactory for NativeFactory {
         shape: VideoShape,
         options: &EngineOptions,
     ) -> Result<Box<dyn VideoEngine>, PipelineError> {
-        let model = self.model(options)?;
         let habit = if shape.frames == 1 { Habit::Picture } else { Habit::Video };
-        let (size, spill) = (options.size, options.spill.clone());
-        let settings = TrackerOptions { size, habit, spill, ..TrackerOptions::default() };
-        let tracker = Tracker::new(&model, shape, settings);
-        Ok(Box::new(tracker.map_err(|error| PipelineError::Model(error.to_string()))?))
+        let mut refused = Vec::new();
+        loop {
+            let model = self.model(options, &refused)?;
+            let EngineOptions { size, transport, preprocess, .. } = *options;
+            let spill = options.spill.clone();
+            let settings =
+                TrackerOptions { size, habit, spill, transport, preprocess, ..TrackerOptions::default() };
+            match Tracker::new(&model, shape, settings) {
+                Ok(tracker) => return Ok(Box::new(tracker)),
+                // A device that cannot hold or compute the network: the next one, with the reason kept.
+                Err(error) => match model.step_down(&error) {
+                    Some(step) => refused.push(step),
+                    None => return Err(PipelineError::Model(error.to_string())),
+                },
+            }
+        }
     }
 
     fn devices(&self) -> Vec<DeviceLine> {

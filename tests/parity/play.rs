@@ -65,7 +65,7 @@ pub fn play(model: &Arc<Model>, setting: &Setting, scenario: &Scenario) -> Playe
     let options = TrackerOptions {
         size: Some(setting.side),
         policy: setting.policy,
-        lowering: setting.lowering,
+        lowering: Some(setting.lowering),
         probe: setting.probing.then_some(sink),
         ..TrackerOptions::default()
     };

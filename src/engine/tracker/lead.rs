@@ -61,7 +61,8 @@ impl Tracker {
     fn predict(&mut self, object: ObjectId, from: FrameIndex) -> Result<Record, EngineError> {
         let slot = self.policy.bank.slots.saturating_sub(1);
         let alone = Attended { spatial: vec![SpatialEntry { frame: from, slot }], pointers: vec![from] };
-        self.attend_to(object, &alone)?;
+        let looked = self.look_at(object, &alone);
+        self.attend(&looked)?;
         let sparse = self.no_prompt(true);
         let answer = self.decode(Image::Conditioned, &sparse.tokens, Dense::NoMask)?;
         Ok(self.decide(&answer, sparse.multi))

@@ -29,6 +29,9 @@ pub struct Conv {
     pub pad: i32,
 }
 
+/// Bytes of a block of ggml's 8-bit type, which lead with a scale of two bytes.
+pub(super) const BLOCK: usize = 32;
+
 /// Most tensors that one graph may describe. The largest stage has about 900.
 const CAPACITY: usize = 4096;
 
@@ -111,6 +114,21 @@ impl Builder {
         // SAFETY: the context is alive; `ne` holds four dimensions.
         let raw = unsafe {
             let raw = sys::ggml_new_tensor(self.ctx(), kind.raw(), 4, ne.as_ptr());
+            if !raw.is_null() {
+                sys::ggml_set_input(raw);
+            }
+            raw
+        };
+        self.keep(raw)
+    }
+
+    /// A tensor to be filled with `count` bytes before each run (see [`Run::set_bytes`](super::Run::set_bytes)). As f32 it
+    /// has each byte less 128, and zeros up to a multiple of 32.
+    pub fn bytes(&mut self, count: usize) -> Tensor {
+        let count = i64::try_from(count.next_multiple_of(BLOCK)).expect("fewer bytes than memory has");
+        // SAFETY: the context is alive.
+        let raw = unsafe {
+            let raw = sys::ggml_new_tensor_1d(self.ctx(), sys::GGML_TYPE_Q8_0, count);
             if !raw.is_null() {
                 sys::ggml_set_input(raw);
             }
@@ -298,6 +316,18 @@ impl Builder {
         self.keep(raw)
     }
 
+    /// Dense convolution of `picture` `[W, H, C]` with `kernel` `[KW, KH, C, OC]`, rounded to f16: `[OW, OH, OC]`.
+    pub fn convolve_f16(&mut self, kernel: Tensor, picture: Tensor, conv: Conv) -> Tensor {
+        let Conv { stride, pad } = conv;
+        // SAFETY: as in `one`.
+        let raw = unsafe {
+            let (kernel, picture) = (self.raw(kernel), self.raw(picture));
+            let kernel = sys::ggml_cast(self.ctx(), kernel, sys::GGML_TYPE_F16);
+            sys::ggml_conv_2d_direct(self.ctx(), kernel, picture, stride, stride, pad, pad, 1, 1)
+        };
+        self.keep(raw)
+    }
+
     /// Depthwise convolution of `picture`, a `[W, H, C]` view of channel-fastest memory, with `kernel` `[KW, KH, 1, C]`,
     /// likewise; the result has the picture's layout.
     pub fn depthwise(&mut self, kernel: Tensor, picture: Tensor, conv: Conv) -> Tensor {
@@ -307,6 +337,76 @@ impl Builder {
             let (kernel, picture) = (self.raw(kernel), self.raw(picture));
             sys::ggml_conv_2d_dw_direct(self.ctx(), kernel, picture, stride, stride, pad, pad, 1, 1)
         };
+        self.keep(raw)
+    }
+
+    /// Rows `indices` (i32 `[n]`) of `a` `[w, rows]`: `[w, n]`.
+    pub fn get_rows(&mut self, a: Tensor, indices: Tensor) -> Tensor {
+        self.two(a, indices, sys::ggml_get_rows)
+    }
+
+    /// Writes `value` `[w, n]` into the rows `indices` (i32 `[n]`) of the resident tensor `target` `[w, rows]` in each run.
+    pub fn write_rows(&mut self, value: Tensor, indices: Tensor, target: Tensor) {
+        // SAFETY: as in `one`.
+        let raw =
+            unsafe { sys::ggml_set_rows(self.ctx(), self.raw(target), self.raw(value), self.raw(indices)) };
+        let written = self.keep(raw);
+        self.ends.push(written);
+    }
+
+    /// Index of the largest of each row: i32.
+    pub fn argmax(&mut self, a: Tensor) -> Tensor {
+        self.one(a, sys::ggml_argmax)
+    }
+
+    /// 1 where `a` is above 0, else 0.
+    pub fn step(&mut self, a: Tensor) -> Tensor {
+        self.one(a, sys::ggml_step)
+    }
+
+    /// `scale * x + bias`.
+    pub fn scale_bias(&mut self, a: Tensor, scale: f32, bias: f32) -> Tensor {
+        // SAFETY: as in `one`.
+        let raw = unsafe { sys::ggml_scale_bias(self.ctx(), self.raw(a), scale, bias) };
+        self.keep(raw)
+    }
+
+    /// `a` `[W, H]` resized bilinearly to `width` x `height`, corners not aligned.
+    pub fn resize(&mut self, a: Tensor, width: i64, height: i64) -> Tensor {
+        let [.., channels, batch] = self.shape(a);
+        let mode = sys::GGML_SCALE_MODE_BILINEAR;
+        // SAFETY: as in `one`.
+        let raw =
+            unsafe { sys::ggml_interpolate(self.ctx(), self.raw(a), width, height, channels, batch, mode) };
+        self.keep(raw)
+    }
+
+    /// `a` rounded to bf16, as f32.
+    pub fn round_bf16(&mut self, a: Tensor) -> Tensor {
+        // SAFETY: as in `one`.
+        let raw = unsafe {
+            let rounded = sys::ggml_cast(self.ctx(), self.raw(a), sys::GGML_TYPE_BF16);
+            sys::ggml_cast(self.ctx(), rounded, sys::GGML_TYPE_F32)
+        };
+        self.keep(raw)
+    }
+
+    /// The largest whole number that is not above `x`.
+    pub fn floor(&mut self, a: Tensor) -> Tensor {
+        self.one(a, sys::ggml_floor)
+    }
+
+    /// `x` held between `low` and `high`.
+    pub fn clamp(&mut self, a: Tensor, low: f32, high: f32) -> Tensor {
+        // SAFETY: as in `one`.
+        let raw = unsafe { sys::ggml_clamp(self.ctx(), self.raw(a), low, high) };
+        self.keep(raw)
+    }
+
+    /// i32 numbers or bytes as f32.
+    pub fn to_f32(&mut self, a: Tensor) -> Tensor {
+        // SAFETY: as in `one`.
+        let raw = unsafe { sys::ggml_cast(self.ctx(), self.raw(a), sys::GGML_TYPE_F32) };
         self.keep(raw)
     }
 

@@ -1,11 +1,12 @@
 //! A finished graph and the memory it runs in.
 
-use std::collections::HashSet;
-use std::ffi::c_void;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::builder::BLOCK;
 use super::custom::Op;
 use super::store::{Context, element_count};
 use super::{Backend, GgmlError, Store, Tensor, log, sys};
@@ -19,6 +20,8 @@ pub struct Graph {
     tensors: Vec<NonNull<sys::ggml_tensor>>,
     /// Tensors whose place the workspace decides; they are forgotten when another graph takes the workspace.
     placed: Vec<NonNull<sys::ggml_tensor>>,
+    /// Bytes on their way up.
+    packed: Vec<u8>,
     _context: Context,
     _kept: (Vec<Arc<Store>>, Vec<Arc<Op>>),
 }
@@ -49,13 +52,36 @@ impl Graph {
             NonNull::new(unsafe { tensor.as_ref() }.view_src).is_none_or(|source| inside.contains(&source))
         });
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { id, raw, tensors, placed: own, _context: context, _kept: kept }
+        Self { id, raw, tensors, placed: own, packed: Vec::new(), _context: context, _kept: kept }
     }
 
     /// Number of ops.
     pub fn nodes(&self) -> usize {
         // SAFETY: the graph is alive.
         usize::try_from(unsafe { sys::ggml_graph_n_nodes(self.raw.as_ptr()) }).unwrap_or(0)
+    }
+
+    /// Whether `backend` has every op of this graph.
+    ///
+    /// # Errors
+    /// [`GgmlError::Unsupported`] with those that it lacks.
+    pub fn check(&self, backend: &Backend) -> Result<(), GgmlError> {
+        let mut lacking = BTreeSet::new();
+        for at in 0..self.nodes() {
+            // SAFETY: `at` is below the number of nodes; graph and backend are alive; ggml only reads the node.
+            unsafe {
+                let node = sys::ggml_graph_node(self.raw.as_ptr(), c_int::try_from(at).unwrap_or(0));
+                if !sys::ggml_backend_supports_op(backend.raw(), node) {
+                    let name = CStr::from_ptr(sys::ggml_op_desc(node)).to_string_lossy().into_owned();
+                    lacking.insert(format!("{name} {:?}", (*node).ne));
+                }
+            }
+        }
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        let operations = lacking.into_iter().collect::<Vec<_>>().join(", ");
+        Err(GgmlError::Unsupported { device: backend.name().to_owned(), operations })
     }
 
     fn forget_places(&mut self) {
@@ -144,6 +170,7 @@ impl Run<'_> {
     }
 
     fn fill(&mut self, raw: NonNull<sys::ggml_tensor>, data: *const c_void, elements: usize) {
+        self.backend.count_up(elements * 4);
         // SAFETY: `placed` checked type, size and place; 4 bytes an element.
         unsafe { sys::ggml_backend_tensor_set(raw.as_ptr(), data, 0, elements * 4) };
     }
@@ -160,12 +187,33 @@ impl Run<'_> {
         self.fill(raw, values.as_ptr().cast(), values.len());
     }
 
+    /// Fills an input of bytes. No more than it was made for; the rest is zero.
+    pub fn set_bytes(&mut self, tensor: Tensor, bytes: &[u8]) {
+        const ONE: [u8; 2] = [0x00, 0x3c]; // as f16
+        let elements = bytes.len().next_multiple_of(BLOCK);
+        let raw = self.placed(tensor, sys::GGML_TYPE_Q8_0, elements);
+        let packed = &mut self.graph.packed;
+        packed.clear();
+        for block in bytes.chunks(BLOCK) {
+            let mut signed = [0; BLOCK];
+            for (to, from) in signed.iter_mut().zip(block) {
+                *to = from ^ 0x80;
+            }
+            packed.extend_from_slice(&ONE);
+            packed.extend_from_slice(&signed);
+        }
+        self.backend.count_up(packed.len());
+        // SAFETY: `placed` checked type, size and place; a block has its scale and its bytes.
+        unsafe { sys::ggml_backend_tensor_set(raw.as_ptr(), packed.as_ptr().cast(), 0, packed.len()) };
+    }
+
     /// Computes the graph.
     ///
     /// # Errors
     /// [`GgmlError::Compute`].
     pub fn compute(&mut self) -> Result<(), GgmlError> {
         let _turn = self.backend.turn();
+        self.backend.count_graph(self.graph.nodes());
         // SAFETY: every tensor of the graph has a place.
         let status = unsafe { sys::ggml_backend_graph_compute(self.backend.raw(), self.graph.raw.as_ptr()) };
         if status == sys::GGML_STATUS_SUCCESS {
@@ -178,6 +226,7 @@ impl Run<'_> {
     /// Reads a whole f32 output into `values`, which must have its length.
     pub fn get_f32(&self, tensor: Tensor, values: &mut [f32]) {
         let raw = self.placed(tensor, sys::GGML_TYPE_F32, values.len());
+        self.backend.count_down(values.len() * 4);
         // SAFETY: `placed` checked type, size and place.
         unsafe {
             sys::ggml_backend_tensor_get(raw.as_ptr(), values.as_mut_ptr().cast(), 0, values.len() * 4)

@@ -16,6 +16,11 @@ pub(super) fn install() {
     });
 }
 
+/// Forgets what was logged, so that [`last`] speaks of what follows.
+pub(super) fn clear() {
+    LAST.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+}
+
 /// The last warning or error that ggml logged, or a word that says there was none.
 pub(super) fn last() -> String {
     let last = LAST.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -8,7 +8,10 @@ mod builder;
 mod custom;
 mod graph;
 mod log;
+#[cfg(feature = "dynamic-backends")]
+mod plugins;
 mod pool;
+mod registry;
 mod store;
 
 #[allow(
@@ -29,6 +32,7 @@ pub use backend::Backend;
 pub use builder::{Builder, Conv, Tensor};
 pub use custom::{Addition, Picture};
 pub use graph::{Graph, Run, Workspace};
+pub use registry::{Found, found};
 pub use store::{Kind, Store, StoreBuilder};
 
 /// Why ggml could not do something.
@@ -49,6 +53,14 @@ pub enum GgmlError {
         device: String,
         /// How much was wanted, 0 when unknown.
         bytes: usize,
+    },
+    /// The device cannot do what the network needs.
+    #[error("{device} has no {operations}")]
+    Unsupported {
+        /// Which device.
+        device: String,
+        /// Which operations, with the shapes they were wanted for.
+        operations: String,
     },
     /// A graph failed to run.
     #[error("{device} failed while computing (status {status}): {reason}")]

@@ -91,7 +91,7 @@ impl StoreBuilder {
         let buffer = NonNull::new(buffer).ok_or_else(failed)?;
         // SAFETY: the buffer was just made.
         unsafe { sys::ggml_backend_buffer_clear(buffer.as_ptr(), 0) };
-        Ok(Store { tensors, buffer, _context: context, _backend: backend.clone() })
+        Ok(Store { tensors, buffer, _context: context, backend: backend.clone() })
     }
 }
 
@@ -101,7 +101,7 @@ pub struct Store {
     buffer: NonNull<sys::ggml_backend_buffer>,
     _context: Context,
     // Last, so that the device outlives the buffer.
-    _backend: Backend,
+    backend: Backend,
 }
 
 // SAFETY: the pointers lead to memory that this value owns; ggml has no thread-local state for it.
@@ -134,6 +134,44 @@ impl Store {
         }
         // SAFETY: the tensor is allocated, 4 bytes an element, and `data` holds as many elements.
         unsafe { sys::ggml_backend_tensor_set(tensor.as_ptr(), data, 0, elements * 4) };
+        true
+    }
+
+    /// Writes row `row` of an f32 tensor `[w, rows]`. False when there is no such tensor or row or the length differs.
+    /// Waits for a graph that computes on the store's backend.
+    pub fn set_row(&self, name: &str, row: usize, values: &[f32]) -> bool {
+        let Some(&(tensor, _)) = self.tensors.get(name).filter(|(_, k)| *k == Kind::F32) else {
+            return false;
+        };
+        // SAFETY: the tensor lives as long as the context that this value owns.
+        let [width, rows, ..] = unsafe { tensor.as_ref() }.ne.map(|n| usize::try_from(n).unwrap_or(0));
+        if values.len() != width || row >= rows {
+            return false;
+        }
+        let _turn = self.backend.turn();
+        self.backend.count_up(width * 4);
+        // SAFETY: the row lies inside the tensor, 4 bytes an element; whatever else touches it has its turn.
+        unsafe {
+            let (data, at) = (values.as_ptr().cast(), row * width * 4);
+            sys::ggml_backend_tensor_set(tensor.as_ptr(), data, at, width * 4);
+        }
+        true
+    }
+
+    /// [`Self::set_row`] of a whole f32 tensor.
+    pub fn put(&self, name: &str, values: &[f32]) -> bool {
+        let Some(&(tensor, _)) = self.tensors.get(name).filter(|(_, k)| *k == Kind::F32) else {
+            return false;
+        };
+        if element_count(tensor) != values.len() {
+            return false;
+        }
+        let _turn = self.backend.turn();
+        self.backend.count_up(values.len() * 4);
+        // SAFETY: the tensor is allocated and has as many elements; whatever else touches it has its turn.
+        unsafe {
+            sys::ggml_backend_tensor_set(tensor.as_ptr(), values.as_ptr().cast(), 0, values.len() * 4);
+        }
         true
     }
 
