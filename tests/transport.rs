@@ -4,7 +4,7 @@
 use std::sync::{Arc, LazyLock};
 
 use masklet::base::{
-    Click, DeviceChoice, DeviceFamily, FrameIndex, FramePrompts, Label, ObjectId, Point, Preprocess,
+    Click, DeviceChoice, DeviceFamily, FrameIndex, FramePrompts, Label, ObjectId, Point, Preprocess, Traffic,
     Transport,
 };
 use masklet::convert::{ConvertOptions, random_checkpoint, to_gguf_bytes};
